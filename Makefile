@@ -34,10 +34,10 @@ BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 .DELETE_ON_ERROR:
 # Two installs into one .venv at the same time would break each other under `make -j`.
 .NOTPARALLEL:
-.PHONY: help demo check test lint bench docs fuzz soak changes clean
+.PHONY: help demo check test lint bench docs docs-output fuzz soak changes clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 demo: $(READY) ## set up if needed, and show what outlive does on the models it ships
 	@$(BIN)/outlive demo --all --report outlive-demo.html
@@ -50,18 +50,23 @@ check: lint ## lint, types, and the tests of what changed since BASE (main), in 
 	@tests=$$($(RUN) tools/changed_tests.py $(if $(BASE),--base $(BASE))) && \
 	$(RUN) -m $(PYTEST) $(PYTEST_ARGS) $$tests
 
-lint: $(DEV_READY) ## ruff, ruff format --check, mypy --strict
+lint: $(DEV_READY) ## ruff, ruff format --check, mypy --strict, and the prose
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy --strict $(TYPED)
+	@$(RUN) tools/prose_check.py
 
 bench: $(DEV_READY) ## run every benchmark; the results go to benchmarks/results
 	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(RUN) "$$script"; done
 
 docs: $(DEV_READY) ## write the generated parts of docs/ and README.md, and build the site into site/
 	@$(RUN) tools/build_docs.py
-	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
+	@$(RUN) -m zensical build --strict --clean
 	@echo "Open site/index.html"
+
+docs-output: $(DEV_READY) ## run the commands of all pages, and write what they print into the pages; draw the pictures
+	@$(RUN) tools/build_docs.py --record
+	@$(RUN) tools/draw_pictures.py
 
 fuzz: $(DEV_READY) ## throw damaged models and answers at their readers for MINUTES (10) minutes
 	@half=$$($(RUN) -c 'print($(MINUTES) / 2)'); set -e; \
@@ -77,7 +82,7 @@ changes: $(DEV_READY) ## show what the fragments in changes/ give; VERSION=1.2.3
 	@$(RUN) -m towncrier build $(if $(VERSION),--yes --version $(VERSION),--draft --version next)
 
 clean: ## remove .venv, caches and build output
-	@rm -rf $(VENV) build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) build dist site .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(MADE):

@@ -1,4 +1,4 @@
-"""What is said of accelerators against what happens: `python benchmarks/delegates_agreement.py [--quick]`.
+"""Predictions about accelerators against real runs: `python benchmarks/delegates_agreement.py [--quick]`.
 
 On the corpus models that run on the CPU: the operators XNNPACK takes against the runtime's own execution plan
 (told by a delegate that only looks), the GPU's end (ran, raised, died) against a run by hand in a process of
@@ -26,7 +26,7 @@ import outlive
 from outlive.accelerators.configurations import choose_configurations
 from outlive.accelerators.taken_ops import see_xnnpack
 from outlive.accelerators.trial import TrialSettings, run_trial
-from outlive.interpreter.compiled_accelerators import AcceleratorWarning, has_gpu, software_driver
+from outlive.interpreter.ladder import AcceleratorWarning, has_gpu, software_driver
 from outlive.verbs.judging import JUDGE
 from tests.accelerators.small_library import build
 from tests.accelerators.test_gpu import _by_hand

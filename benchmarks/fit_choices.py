@@ -26,8 +26,7 @@ from side_by_side import Claim, finish
 import outlive
 from outlive.finding import Tag
 from outlive.fitting import Fit
-from outlive.fitting.evaluation import SLACK_BYTES, SLACK_SHARE
-from outlive.fitting.limited_runs import engine_arguments
+from outlive.fitting.evaluation import SLACK_BYTES, SLACK_SHARE, engine_arguments
 from outlive.interpreter.judge import Judge
 from outlive.interpreter.recorded_run import record_run
 

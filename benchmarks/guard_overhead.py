@@ -1,4 +1,4 @@
-"""What a guarded call costs, beside a plain one and the same done with pools of processes.
+"""The cost of a guarded call, compared with a plain call and with process pools.
 
     python benchmarks/guard_overhead.py [--quick]
 

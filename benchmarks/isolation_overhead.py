@@ -1,4 +1,4 @@
-"""What a process of its own costs, beside LiteRT in the same process.
+"""The cost of a separate process, compared with LiteRT in the same process.
 
     python benchmarks/isolation_overhead.py [--quick]
 

@@ -34,13 +34,12 @@ from exact_peak import can_trace, stage_peaks
 from side_by_side import Claim, write_results
 
 import outlive
-from outlive.arena.accuracy import ERROR_BYTES, ERROR_SHARE, LARGE_BYTES, tally
-from outlive.arena.accuracy import PATH as ACCURACY
-from outlive.arena.budget import Budget, error_bytes, weigh
+from outlive.arena.budget import ERROR_BYTES, ERROR_SHARE, LARGE_BYTES, Budget, error_bytes, tally, weigh
+from outlive.arena.budget import PATH as ACCURACY
 from outlive.arena.builtin.planning import plan_builtin
 from outlive.arena.plan import Plan, Question
 from outlive.errors import OutliveError
-from outlive.kernels.xnnpack.microkernels import this_machine
+from outlive.kernels.xnnpack.node_memory import this_machine
 from outlive.model import read_source
 
 REPOSITORY = Path(__file__).resolve().parent.parent

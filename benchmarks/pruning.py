@@ -1,4 +1,4 @@
-"""What pruning saves with LiteRT, measured: `python benchmarks/pruning.py [--quick]`.
+"""Memory and time that pruning saves with LiteRT: `python benchmarks/pruning.py [--quick]`.
 
 Weights of models are set to zero, the smallest first, up to a share of them. The file is measured as it is,
 compressed, and with its weights stored sparsely; the memory is the most that a worker took to load, allocate
@@ -23,7 +23,7 @@ import outlive
 from outlive import demo_models
 from outlive.model import Model
 from outlive.model.zeros import count_zeros
-from outlive.planning.sparsity import measure_sparsity
+from outlive.planning.file_read import measure_sparsity
 from outlive.surgery import tree_of, write
 
 PACKAGES = ("outlive", "ai-edge-litert", "numpy")

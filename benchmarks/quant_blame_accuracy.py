@@ -1,4 +1,4 @@
-"""Faults planted in quantized models: the layer with the fault ranks first in the born-here view.
+"""Faults planted in quantized models: the layer with the fault ranks first by added error.
 
 python benchmarks/quant_blame_accuracy.py          ten models and ten others; results in results/
 python benchmarks/quant_blame_accuracy.py --quick  two models, no results written

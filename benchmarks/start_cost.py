@@ -1,4 +1,4 @@
-"""What the start of the command `outlive` costs, beside Python's own: `python benchmarks/start_cost.py`.
+"""The start-up time of the command `outlive`, compared with Python's own: `python benchmarks/start_cost.py`.
 
 CPU time of whole processes, in turns; the least of each, which other programs disturb least.
 """

@@ -9,11 +9,14 @@ import json
 import os
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.deaths.moments import Clock
 
 # A busy machine is slow, not wrong: no test here fails for the time it took.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -40,7 +43,7 @@ def _what_is_missing() -> str:
     elif not _corpus_paths():
         missing = f"the folder {models} holds no .tflite file"
     elif not (models / "MANIFEST.jsonl").is_file():
-        missing = f"there is no file {models / 'MANIFEST.jsonl'}"
+        missing = f"file not found: {models / 'MANIFEST.jsonl'}"
     else:
         return ""
     return f"needs the model corpus, and {missing}; set OUTLIVE_CORPUS to a folder that has models/"
@@ -54,6 +57,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("corpus")
         if missing and item.get_closest_marker("corpus"):
             item.add_marker(pytest.mark.skip(reason=missing))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    """The clock by which calls know their deadline, which a test can move."""
+    made = Clock(monkeypatch)
+    yield made
+    made.is_over = True
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

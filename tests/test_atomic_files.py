@@ -123,7 +123,7 @@ def test_a_fifo_is_written_to(tmp_path: Path) -> None:
 def test_the_file_behind_standard_output_stays_that_file(tmp_path: Path) -> None:
     script = "from outlive.atomic_files import write_whole; write_whole('/dev/stdout', b'new')"
     with (tmp_path / "out").open("wb") as stream:
-        subprocess.run([sys.executable, "-c", script], stdout=stream, check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", script], stdout=stream, check=True, timeout=300)
         assert os.fstat(stream.fileno()).st_ino == (tmp_path / "out").stat().st_ino
     assert (tmp_path / "out").read_bytes() == b"new"
     assert alone(tmp_path / "out")
@@ -268,7 +268,7 @@ def test_a_command_that_runs_out_of_room_leaves_the_old_file(
     done = subprocess.run(
         [sys.executable, "-c", LIMITED.format(limit=limit), *words],
         cwd=tmp_path, env={**os.environ, "IPYTHONDIR": str(tmp_path)}, capture_output=True, text=True,
-        timeout=60, check=False,
+        timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1

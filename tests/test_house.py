@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.house import (
+    clocks,
     handing,
     layers,
     naming,
@@ -57,6 +58,7 @@ def hold(problems: list[str], most: int = 0) -> None:
         handing.workers_without_judge,
         platforms.posix_names,
         platforms.stale_exceptions,
+        platforms.imports_past_the_choice,
         sizes.rule_sizes,
         versions.runtime_versions,
         words.missing_docstrings,
@@ -68,6 +70,15 @@ def hold(problems: list[str], most: int = 0) -> None:
 )
 def test_the_package_has_no(check: Check) -> None:
     hold(check(PACKAGE))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [clocks.clock_assertions, clocks.short_patience, clocks.stale_clock_exceptions],
+    ids=lambda check: check.__name__,
+)
+def test_the_tests_have_no(check: Check) -> None:
+    hold(check(TESTS))
 
 
 @pytest.mark.parametrize("folder", CODE_FOLDERS, ids=lambda folder: folder.name)

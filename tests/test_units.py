@@ -13,6 +13,7 @@ from outlive.model.schema import load_schema
 from outlive.units import (
     DTYPE_BITS,
     count_elements,
+    exact_size,
     format_bytes,
     format_shape,
     parse_bytes,
@@ -155,3 +156,18 @@ def test_sizes_of_types_are_numpys_where_it_has_them(name: str) -> None:
 )
 def test_one_thing_and_many_things(count: int, words: tuple[str, ...], text: str) -> None:
     assert plural(count, *words) == text
+
+
+@pytest.mark.parametrize("given", ["64MB", "512KB", "1.5GB", "64MiB", "2GiB", "96KiB"])
+def test_a_size_comes_back_in_the_unit_it_was_given_in(given: str) -> None:
+    size = parse_bytes(given)
+    unit = given.lstrip("0123456789.")
+    assert format_bytes(size, size).endswith(f" {unit}")
+    assert ("i" in format_bytes(3 * size + 1, size)) == ("i" in unit), "and so does what is beside it"
+    if "i" not in unit:
+        assert format_bytes(size, size).replace(" ", "") == given
+    assert parse_bytes(exact_size(size)) == size
+
+
+def test_a_size_that_is_not_round_is_written_in_full() -> None:
+    assert exact_size(12_345) == "12345B"

@@ -4,9 +4,10 @@
     the installed one ──────────────────────┴─> microkernels; plans beside what both do with each model
 
 The tables are written anew as far as they come from the runtime: the schema, the operators' names, the
-versions in the signatures; to build/adopted/VERSION, or with --write in their places. What only its sources
-say (demands of kernels, tile sizes, memory) cannot be read from a wheel: the plans that no longer match, and
-the microkernels that came and went, say where to look. Nothing else in src names a version of LiteRT
+versions in the signatures, the tile sizes of x86-64 (tools/runtime_tiles.py); to build/adopted/VERSION, or
+with --write in their places. What only its sources say (demands of kernels, memory, the tile sizes of arm64,
+whose wheel does not load here) cannot be read from a wheel: the plans that no longer match, and the
+microkernels that came and went, say where to look. Nothing else in src names a version of LiteRT
 (tests/house/versions.py); the pins of pyproject.toml and constraints.txt are yours to change.
 """
 
@@ -30,18 +31,20 @@ sys.path.insert(0, str(REPOSITORY / "tools"))
 from compare_schema import DISTRIBUTION, SCHEMA, Document, add_missing, compare, dump  # noqa: E402
 from plans_beside import Outcome, outcomes  # noqa: E402
 from runtime_facts import RuntimeFacts, facts_of  # noqa: E402
+from runtime_tiles import FLAGS, dump_tiles, with_tiles  # noqa: E402
 
 from outlive import demo_models  # noqa: E402
 from outlive.kernels import tables  # noqa: E402
-from outlive.kernels.xnnpack.microkernels import instruction_set, instruction_sets  # noqa: E402
-from outlive.process.child.tracing import kernel_names  # noqa: E402
+from outlive.kernels.xnnpack.node_memory import instruction_set, instruction_sets  # noqa: E402
+from outlive.process.child import kernel_names  # noqa: E402
 
 SCRATCH = REPOSITORY / "build" / "runtimes"
 ADOPTED = REPOSITORY / "build" / "adopted"
 CORPUS = Path(os.environ.get("OUTLIVE_CORPUS") or REPOSITORY.parent / "shared") / "models"
-SIGNATURES = REPOSITORY / "src" / "outlive" / "rules" / "operator" / "signatures.json"
+SIGNATURES = REPOSITORY / "src" / "outlive" / "kernels" / "tables" / "litert_signatures.json"
 KERNEL_NAMES = Path(kernel_names.__file__)
 TABLES = Path(tables.__file__)
+TILES = TABLES.with_name("xnnpack_tiles.json")
 # Peaks of two runs of one version differ by some pages.
 SAME_SHARE, SAME_BYTES = 0.03, 1 << 16
 
@@ -96,13 +99,24 @@ def _new(facts: RuntimeFacts, before: RuntimeFacts, what: str) -> list[str]:
 
 
 def tile_changes(facts: RuntimeFacts, before: RuntimeFacts) -> Iterator[str]:
-    """Rows of the tile tables that no microkernel stands for any more; sizes of microkernels that are new."""
+    """Tiles that the library chooses and our table does not have; rows that no microkernel stands for."""
+    ours = json.loads(TILES.read_text("utf-8"))["instruction_sets"]
+    for name, kind, row in chosen_tiles(facts):
+        known = ours.get(name, {"gemm": {}})["gemm"].get(kind)
+        if row != known:
+            yield f"{name}: {kind} {row}, ours {known}"
     for name, kind, tile in tiles():
         if tile in _sizes(before, kind) and tile not in _sizes(facts, kind):
             yield f"{name}: {kind} {tile} has no microkernel any more"
     for kind in sorted({kind for _, kind, _ in tiles()}):
         for size in sorted(_sizes(facts, kind) - _sizes(before, kind)):
             yield f"new: {kind} {size}"
+
+
+def chosen_tiles(facts: RuntimeFacts) -> Iterator[tuple[str, str, list[int]]]:
+    """Instruction set, kind and row of each matrix product, as the library chooses them."""
+    for name in FLAGS.keys() & facts.tiles.keys():
+        yield from ((name, kind, row) for kind, row in facts.tiles[name]["gemm"].items())
 
 
 def tiles() -> Iterator[tuple[str, str, str]]:
@@ -150,6 +164,7 @@ def regenerated(facts: RuntimeFacts) -> dict[Path, str]:
         SCHEMA: dump(schema | {"matches": matches}),
         SIGNATURES: dump_signatures(demands | {"matches": matches}),
         KERNEL_NAMES: with_operators(KERNEL_NAMES.read_text("utf-8"), sorted(codes, key=codes.__getitem__)),
+        TILES: dump_tiles(with_tiles(json.loads(TILES.read_text("utf-8")), facts.tiles)),
         TABLES: re.sub(r'(LITERT_VERSION = )".*"', rf'\1"{facts.version}"', TABLES.read_text("utf-8")),
     }
 

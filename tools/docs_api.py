@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from docs_tables import cell_code, cell_text
+
 import outlive
 
 _GROUPS = (
@@ -66,7 +68,7 @@ def _class_entry(name: str, thing: type) -> Iterator[str]:
     if members:
         yield "| | |"
         yield "|---|---|"
-        yield from (f"| `{_cell(shown)}` | {_cell(said)} |" for shown, said in members)
+        yield from (f"| {cell_code(shown)} | {cell_text(said)} |" for shown, said in members)
 
 
 def _members(thing: type) -> Iterator[tuple[str, str]]:
@@ -178,7 +180,3 @@ def _doc(thing: Any) -> Iterator[str]:
 def _first(function: Any) -> str:
     said = inspect.getdoc(function) or ""
     return " ".join(said.split("\n\n")[0].split())
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

@@ -26,6 +26,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+from docs_tables import cell_code
+
 from outlive import demo_models
 from outlive.records import schema_of
 
@@ -211,8 +213,4 @@ def _example(document: Any, field: str) -> str:
     ):
         return ""
     shown = json.dumps(value, ensure_ascii=False)
-    return f"`{_cell(shown if len(shown) <= 60 else shown[:57] + '...')}`"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("`", "'")
+    return cell_code((shown if len(shown) <= 60 else shown[:57] + "...").replace("`", "'"))

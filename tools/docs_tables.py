@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import html
+import re
 from pathlib import Path
 
 from outlive.arena.devices import Device, read_device
@@ -26,7 +28,7 @@ def device_page() -> str:
         "`outlive plan MODEL --device NAME` holds a plan against one of these. The figures are those of the",
         "documents named; what an operating system takes of them is not guessed. A device of your own is a",
         "file: see",
-        "[does it fit?](../how-to/plan_memory.md#does-it-fit).",
+        "[does it fit?](../how-to/plan_memory.md#on-a-device).",
     ]
     devices = [read_device(path) for path in sorted(_DEVICES.glob("*.toml"))]
     for kind, title, said in _KINDS:
@@ -72,13 +74,26 @@ def cli_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def cell_code(text: str) -> str:
+    r"""Code in a cell of a table: `|` ends the cell on some sites, and `\|` shows its backslash on others."""
+    if "|" not in text:
+        return f"`{text}`"
+    return f"<code>{html.escape(text, quote=False).replace('|', '&#124;')}</code>"
+
+
+def cell_text(text: str) -> str:
+    """A sentence in a cell of a table, code spans in it included."""
+    spans = re.split(r"`([^`]*)`", " ".join(text.split()))
+    return "".join(cell_code(s) if place % 2 else s.replace("|", "&#124;") for place, s in enumerate(spans))
+
+
 def _arguments(parser: argparse.ArgumentParser) -> list[str]:
     rows = ["| argument | what it does |", "|---|---|"]
     for action in parser._actions:
-        if action.dest in ("command", "help"):
+        if action.dest in ("command", "help") or action.help == argparse.SUPPRESS:
             continue
         name = ", ".join(action.option_strings) or str(action.metavar)
-        value = "\\|".join(map(str, action.choices)) if action.choices else str(action.metavar or "")
+        value = "|".join(map(str, action.choices)) if action.choices else str(action.metavar or "")
         shown = f"{name} {value}" if action.option_strings and action.nargs != 0 else name
-        rows.append(f"| `{shown}` | {action.help} |")
+        rows.append(f"| {cell_code(shown)} | {cell_text(str(action.help).replace('%%', '%'))} |")
     return rows

@@ -1,19 +1,22 @@
-"""Draws the pictures of README and docs from real runs, as SVG that needs no font and no server.
+"""Draws the pictures of README and docs from real runs.
 
-    python tools/draw_pictures.py     docs/pictures/crash.svg, arena.svg, drift.svg
+    python tools/draw_pictures.py     docs/pictures: crash.svg, arena.svg, drift.svg, fit.svg, report.png ...
 
-A picture of a terminal is what the command printed, in colour, with the times and addresses of that run.
+A picture of a terminal is what the command printed, in colour, with the times and addresses of that run. The
+report and the card are what Chromium shows of the real page; without Chromium they stay as they are.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -21,13 +24,15 @@ from rich.text import Text
 import outlive
 from outlive import demo_models
 from outlive.rendering.finding_text import rich_finding
+from outlive.rendering.media.notebook import card_bundle
+from outlive.rendering.pages.error import error_page
 from outlive.rendering.picture import plot
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 PICTURES = Path(__file__).resolve().parent.parent / "docs" / "pictures"
-_WIDTH = 118
+_WIDTH = 92
 # rich's own frame fetches a font from another server; this one takes what the reader has.
 _FRAME = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" role="img">
@@ -64,7 +69,7 @@ def draw_crash(path: Path) -> None:
         _prompt(">>>", '"still here"'),
         Text("'still here'"),
     ]
-    _terminal(parts, "a model that dies, and a program that does not", path)
+    _terminal(parts, "A model crashes, the program goes on", path)
 
 
 def _death() -> outlive.ModelDied:
@@ -101,8 +106,74 @@ def draw_drift(path: Path) -> None:
     """In which layers of the int8 twin error is born."""
     import numpy as np
 
-    pictures = np.random.default_rng(0).uniform(-1, 1, (8, 64, 64, 3)).astype(np.float32)
-    plot(outlive.compare("healthy.tflite", "healthy_int8.tflite", pictures), str(path))
+    images = np.random.default_rng(0).uniform(-1, 1, (8, 64, 64, 3)).astype(np.float32)
+    plot(outlive.compare("healthy.tflite", "healthy_int8.tflite", images), str(path))
+
+
+def draw_fit(path: Path) -> None:
+    """Memory against loss of all that was tried to make a model fit."""
+    plot(outlive.fit("healthy.tflite", ram="500KB"), str(path))
+
+
+def draw_scan(path: Path) -> None:
+    """The page of a scan of the demo models."""
+    _outlive("scan", ".", "--run", "-o", "scan.html")
+    _photograph(Path("scan.html"), path, height=760)
+
+
+def _outlive(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "outlive", *words], check=False, stdout=subprocess.DEVNULL)
+
+
+def draw_report(path: Path) -> None:
+    """The top of the report about a model that crashes."""
+    _outlive("report", "deadly.tflite", "-o", "report.html")
+    _photograph(Path("report.html"), path, height=1000)
+
+
+def draw_card(path: Path) -> None:
+    """What a notebook shows when a model dies in a cell."""
+    card = card_bundle(error_page(_death()))["text/html"]
+    page = Path("card.html")
+    page.write_text(
+        "<!doctype html><meta charset=utf-8><body style='margin:16px;font:14px system-ui,sans-serif'>"
+        "<pre style='background:#f7f7f7;border:1px solid #ddd;padding:8px'>[3]: interpreter.invoke()</pre>"
+        f"{card}<script>document.documentElement.dataset.ready = 'true'</script>",
+        "utf-8",
+    )
+    _photograph(page, path)
+
+
+def _photograph(page: Path, path: Path, height: int = 0) -> None:
+    """What Chromium shows of a page, with few colours, so that the file is small."""
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        options = {
+            "executable_path": shutil.which("chromium"),
+            "args": ["--no-sandbox", "--disable-dev-shm-usage"],
+        }
+        browser = play.chromium.launch(**options)  # type: ignore[arg-type]
+        size: Any = {"width": 900, "height": height or 300}
+        shown = browser.new_page(viewport=size, color_scheme="light")
+        shown.goto(page.resolve().as_uri())
+        shown.wait_for_timeout(1000)
+        shown.screenshot(path=str(path), full_page=not height)
+        browser.close()
+    with Image.open(path) as photo:
+        photo.convert("RGB").quantize(96).save(path, optimize=True)
+
+
+_PICTURES = {
+    "crash.svg": draw_crash,
+    "arena.svg": draw_arena,
+    "drift.svg": draw_drift,
+    "fit.svg": draw_fit,
+    "report.png": draw_report,
+    "card.png": draw_card,
+    "scan.png": draw_scan,
+}
 
 
 def main() -> int:
@@ -113,9 +184,11 @@ def main() -> int:
             source = demo_models.path(model.name)
             Path(folder, source.name).write_bytes(source.read_bytes())
         os.chdir(folder)
-        for name, draw_it in (("crash", draw_crash), ("arena", draw_arena), ("drift", draw_drift)):
-            draw_it(PICTURES / f"{name}.svg")
-            print(f"drew docs/pictures/{name}.svg")
+        os.environ["OUTLIVE_CACHE"] = str(Path(folder, "cache"))  # what an earlier run knows is not drawn
+        for name, draw_it in _PICTURES.items():
+            if name.endswith(".svg") or shutil.which("chromium"):
+                draw_it(PICTURES / name)
+                print(f"drew docs/pictures/{name}")
         os.chdir(PICTURES)
     return 0
 

@@ -20,8 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from compare_schema import DISTRIBUTION, PACKAGE, Outline, outline
+from runtime_tiles import tiles_of
 
-from outlive.process.child.tracing import kernel_names
+from outlive.kernels.xnnpack.node_memory import instruction_set, instruction_sets
+from outlive.process.child import kernel_names
 from outlive.process.child.tracing.demangle import demangle
 from outlive.surgery import write
 
@@ -61,6 +63,7 @@ class RuntimeFacts:
     kernel_functions: frozenset[str]
     unnamed_functions: frozenset[str]  # kernels that `kernel_names` gives no operator for
     microkernels: frozenset[str]
+    tiles: Mapping[str, Any]  # rows of the tile table by instruction set, and of this machine under ""
 
 
 def facts_of(python: str) -> RuntimeFacts:
@@ -80,7 +83,13 @@ def facts_of(python: str) -> RuntimeFacts:
         microkernels=frozenset(
             name.decode() for library in libraries for name in _MICROKERNEL.findall(library)
         ),
+        tiles=tiles_of(python, place, gemm_kinds()),
     )
+
+
+def gemm_kinds() -> list[str]:
+    """The kinds of matrix products in the tile table."""
+    return sorted({kind for name in instruction_sets() for kind in instruction_set(name).gemm})
 
 
 def _is_named(raw: str, name: str) -> bool:

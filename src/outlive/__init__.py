@@ -213,14 +213,14 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """What `%load_ext outlive` does: cards, magics, and a black box for this kernel."""
+    """Load the extension (`%load_ext outlive`): cards, magics, and a black box for this kernel."""
     from importlib import import_module
 
     import_module("outlive.jupyter.extension").load(shell)
 
 
 def unload_ipython_extension(shell: object) -> None:
-    """What `%unload_ext outlive` does: everything as it was."""
+    """Unload the extension (`%unload_ext outlive`)."""
     from importlib import import_module
 
     import_module("outlive.jupyter.extension").unload(shell)

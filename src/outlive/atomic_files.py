@@ -1,7 +1,5 @@
 """How files are written: whole, or not at all. What was there before stays until the new file is complete."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib
@@ -11,6 +9,8 @@ import secrets
 import stat
 from collections.abc import Iterator
 from typing import IO
+
+from outlive.system_features import CAN_RESERVE_ROOM, names_descriptors, reserve_room
 
 FilePath = str | os.PathLike[str]
 
@@ -84,7 +84,7 @@ def _is_descriptor(name: str) -> bool:
     place = os.path.abspath(name)
     for _ in range(_LINKS):
         folder = os.path.realpath(os.path.dirname(place))
-        if folder.startswith("/proc/"):
+        if names_descriptors(folder):
             return True
         if not os.path.islink(place):
             break
@@ -127,7 +127,7 @@ def _open_draft(draft: str, target: str, mode: int) -> int | None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         descriptor = os.open(draft, flags, mode & 0o777)
     except OSError as error:
-        if old is None or error.errno not in _NO_DRAFT or not hasattr(os, "posix_fallocate"):
+        if old is None or error.errno not in _NO_DRAFT or not CAN_RESERVE_ROOM:
             raise
         return None
     if old is not None and hasattr(os, "fchown"):
@@ -146,7 +146,7 @@ def _take_place(draft: str, target: str) -> None:
         os.replace(draft, target)
     except OSError as error:
         # A file that is mounted, as containers do it, can be written to and not be replaced.
-        if error.errno != errno.EBUSY or not hasattr(os, "posix_fallocate"):
+        if error.errno != errno.EBUSY or not CAN_RESERVE_ROOM:
             raise
         with open(draft, "rb") as file:
             _overwrite(target, file.read())
@@ -157,7 +157,7 @@ def _overwrite(target: str, data: bytes | memoryview) -> None:
     with open(target, "r+b", buffering=0) as file:
         old_bytes = os.fstat(file.fileno()).st_size
         try:
-            os.posix_fallocate(file.fileno(), 0, max(1, len(data)))
+            reserve_room(file.fileno(), max(1, len(data)))
         except OSError:
             os.ftruncate(file.fileno(), old_bytes)
             raise

@@ -4,8 +4,6 @@ An entry is known by its place and name: a digest in the folder of a room. Nothi
 no link is followed. Several processes may do all of this at once: who finds that a file is gone goes on.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -24,6 +22,7 @@ from typing import Any
 
 from outlive.atomic_files import DRAFT, DRAFT_END, write_whole
 from outlive.records import written
+from outlive.system_features import NO_LINK, is_own
 from outlive.units import parse_bytes
 
 ROOMS = ("delegates", "fit", "scan")
@@ -43,7 +42,7 @@ _ENTRY = re.compile(r"[0-9a-f]{64}\.(?:json|tflite)")
 _DRAFT = re.compile(re.escape(DRAFT) + r"[0-9a-f]{16}" + re.escape(DRAFT_END))
 # Folders and files that we make for the length of a call: our words, and the letters that tempfile adds.
 _TEMPORARY = re.compile(
-    r"outlive-(?:(?:cache|convert|fit|memray|prune|reshape|samples|scan|tflm|vela)-|gone|guard)?"
+    r"outlive-(?:(?:cache|convert|demo|fit|memray|prune|reshape|samples|scan|tflm|vela)-|gone|guard)?"
     r"[a-z0-9_]{8}"
 )
 
@@ -202,7 +201,7 @@ def _root() -> Path:
 
 
 def _is_ours(folder: Path) -> bool:
-    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+    return is_own(folder.stat())
 
 
 def _version(package: str) -> str:
@@ -226,7 +225,7 @@ def _is_due(added_bytes: int) -> bool:
 def _stamp() -> None:
     """Note the time, so that other programs need not look for a day."""
     with contextlib.suppress(OSError):
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_LINK
         descriptor = os.open(_root() / _STAMP, flags, 0o600)
         try:
             os.utime(descriptor)
@@ -271,9 +270,8 @@ def _look(item: os.DirEntry[str], is_kind: Callable[[int], bool], least_s: float
         status = item.stat(follow_symlinks=False)
     except OSError:
         return None
-    ours = not hasattr(os, "getuid") or status.st_uid == os.getuid()
     young = least_s is not None and time.time() - status.st_mtime < least_s
-    if not ours or young or not is_kind(status.st_mode):
+    if not is_own(status) or young or not is_kind(status.st_mode):
         return None
     return CacheEntry(path=item.path, size_bytes=_size(item.path, status), used=status.st_mtime)
 

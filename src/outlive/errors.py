@@ -1,7 +1,5 @@
 """Everything outlive raises on purpose carries a finding that says what happened and what to do."""
 
-from __future__ import annotations
-
 import errno
 from typing import Any
 
@@ -27,7 +25,7 @@ class ModelError(OutliveError, ValueError):
 
 
 class InputError(OutliveError, ValueError):
-    """What was given to the model does not fit it. Also a ValueError, which is what LiteRT raises.
+    """An input that does not fit the model. Also a ValueError, which is what LiteRT raises.
 
     `.flight` is the record of the run, where it was the runtime that said so.
     """
@@ -80,11 +78,11 @@ _SHORTAGES = (
 def shortage(error: BaseException) -> str:
     """What the system refuses, in words; empty for an error that says anything else."""
     if isinstance(error, MemoryError):
-        return "there is not enough memory here"
+        return "not enough memory"
     if not isinstance(error, OSError) or error.errno not in _SHORTAGES:
         return ""
     about = f": {error.filename}" if error.filename else ""
-    return f"the system refuses to go on: {error.strerror}{about}"
+    return f"the system refused: {error.strerror}{about}"
 
 
 class SilentFailure(UserWarning):

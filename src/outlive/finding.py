@@ -1,7 +1,5 @@
 """What the tool has to say about a model: a `Finding`, and the words it is made of."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum
@@ -68,8 +66,8 @@ class Sighting:
     """What a rule saw. It refuses to exist without evidence; the engine signs it with code and severity.
 
     `op` is the operator it is about, where it is about one; `cause` a word of the taxonomy of causes, where
-    it is another than the rule's own; `headline` the rule's headline in words that fit what it happened to,
-    where that is no model.
+    it is another than the rule's own; `value` what is at fault, such as `radius = -16`: the rule's headline
+    ends with it; `headline` replaces the rule's headline.
     """
 
     where: str
@@ -81,6 +79,7 @@ class Sighting:
     op: OpPlace | None = None
     cause: str = ""
     headline: str = ""
+    value: str = ""
 
     def __post_init__(self) -> None:
         """Reject a claim that nothing supports."""
@@ -104,6 +103,10 @@ class Finding:
     fault: Fault
     op: OpPlace | None = None
     cause: str = ""
+
+    def __repr__(self) -> str:
+        """Like the text, in the form that Python has for objects."""
+        return f"<Finding {self}>"
 
     def __str__(self) -> str:
         """The finding in one line; names in it are a stranger's, and escaped."""

@@ -1,7 +1,5 @@
 """Makes text from a stranger's file safe to show: no control characters, no surprises, not too long."""
 
-from __future__ import annotations
-
 import re
 
 # How the first line of a drawn finding begins.
@@ -35,6 +33,13 @@ def foreign_lines(text: str) -> str:
 def whole(command: str) -> str:
     """A command with unsafe characters as escapes, whole or not at all: cut, its quotes might not close."""
     return safe(command) if len(command) <= _LONGEST_COMMAND else "(a command too long to be shown)"
+
+
+def sentence(text: str) -> str:
+    """The text as a sentence: with a capital, unless it begins with a name, and a full stop."""
+    first = text.split(" ", 1)[0].rstrip(",:;.")
+    start = text[:1].upper() if first.isalpha() and first.islower() and first != "outlive" else text[:1]
+    return start + text[1:] + ("" if not text or text[-1] in ".!?:" else ".")
 
 
 def plain_cell(text: str) -> str:

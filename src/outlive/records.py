@@ -155,18 +155,14 @@ def schema_of(kinds: Sequence[Any]) -> Json:
     types = [_class_codec(kind, hasattr(kind, "kind")).type for kind in kinds]
     schemas, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for part in parts.values():
-        _require(part)
+        # Say which fields a document always has: more than those that have to be there to be read.
+        named = part.get("properties", {})
+        always = [name for name, field in named.items() if field.pop(_ALWAYS, False)]
+        required = {*part.get("required", ()), *always}
+        if required:
+            part["required"] = [name for name in named if name in required]
     top = schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "$defs": parts}
-
-
-def _require(part: dict[str, Any]) -> None:
-    """Say which fields a document always has: more than those that have to be there to be read."""
-    named = part.get("properties", {})
-    always = [name for name, field in named.items() if field.pop(_ALWAYS, False)]
-    required = {*part.get("required", ()), *always}
-    if required:
-        part["required"] = [name for name in named if name in required]
 
 
 def copy_fields(kind: type[Result], *sources: object, **given: Any) -> Result:

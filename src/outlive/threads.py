@@ -1,7 +1,5 @@
 """Threads that no interrupt reaches, and that are not waited for if they cannot begin."""
 
-from __future__ import annotations
-
 import _thread
 import weakref
 from collections.abc import Callable

@@ -20,6 +20,31 @@ _SIZE_UNITS = {
 }
 _SIZE_PATTERN = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*([a-zA-Z]*)\s*")
 
+
+class Count(int):
+    """How many are done; `total` is how many there are, where that is known."""
+
+    total: int | None
+
+    def __new__(cls, done: int, total: int | None = None) -> Count:
+        """So many, of a total."""
+        made = super().__new__(cls, done)
+        made.total = total
+        return made
+
+
+class Step(str):
+    """What is being done, in words; `steps` is how many steps are done."""
+
+    steps: Count
+
+    def __new__(cls, words: str, done: int, total: int | None = None) -> Step:
+        """These words, after so many steps of a total."""
+        made = super().__new__(cls, words)
+        made.steps = Count(done, total)
+        return made
+
+
 # Bits of one element as stored. Types without a fixed size (string, resource, variant) are absent.
 # Sizes as GetSizeOfType and BytesRequired have them: LiteRT, tflite/util.cc.
 DTYPE_BITS = {
@@ -58,17 +83,38 @@ def parse_bytes(text: str) -> int:
     return int(float(match[1]) * unit) if "." in match[1] else int(match[1]) * unit
 
 
-def format_bytes(count: int) -> str:
-    """A size a person can read: `812 B`, `13.2 KiB`, `1.72 GiB`."""
-    if abs(count) < 1024:
+def format_bytes(count: int, like: int | None = None) -> str:
+    """A size a person can read: `812 B`, `13.2 KiB`, `1.72 GiB`; `1.72 GB` beside a size given in GB.
+
+    `like` is the size that it is compared with, or the size itself: what was given as 64MB is written 64 MB.
+    """
+    decimal = like is not None and _is_decimal(like)
+    base, letter = (1000, "B") if decimal else (1024, "iB")
+    if abs(count) < base:
         return f"{count} B"
     value = float(count)
-    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
-        value /= 1024
-        if abs(value) < 999.5 or unit == "PiB":
+    for prefix in "KMGTP":
+        value /= base
+        if abs(value) < 999.5 or prefix == "P":
             break
     digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
-    return f"{value:.{digits}f} {unit}"
+    shown = f"{value:g}" if decimal and count == like else f"{value:.{digits}f}"
+    return f"{shown} {prefix}{letter}"
+
+
+def exact_size(size: int) -> str:
+    """A size as one writes it on a command line: `64MB`, `64MiB`, or `12345B`."""
+    for unit in ("GiB", "GB", "MiB", "MB", "KiB", "KB"):
+        count, rest = divmod(size, _SIZE_UNITS[unit.upper()])
+        if count and not rest:
+            return f"{count}{unit}"
+    return f"{size}B"
+
+
+def _is_decimal(size: int) -> bool:
+    """True of a size that somebody wrote in KB, MB or GB: a round number of them."""
+    unit = 1000 ** max(0, (len(str(abs(size))) - 1) // 3)
+    return bool(unit > 1 and size * 10 % unit == 0)
 
 
 def format_shape(shape: Sequence[int]) -> str:

@@ -6,7 +6,7 @@ import importlib.util
 
 import pytest
 
-from outlive.interpreter.compiled_accelerators import has_gpu, npu_way, software_driver
+from outlive.interpreter.ladder import has_gpu, npu_way, software_driver
 
 needs_gpu = pytest.mark.skipif(
     not has_gpu() and software_driver() is None,

@@ -9,7 +9,7 @@ import pytest
 import outlive
 from outlive.accelerators import Accelerator
 from outlive.accelerators.configurations import choose_configurations
-from outlive.interpreter.compiled_accelerators import gpu_way, has_gpu, npu_way, software_driver
+from outlive.interpreter.ladder import gpu_way, has_gpu, npu_way, software_driver
 from tests.accelerators.here import needs_openvino, needs_tensorflow
 from tests.accelerators.small_models import line
 

@@ -13,7 +13,7 @@ import pytest
 
 import outlive
 from outlive.accelerators import Accelerator
-from outlive.interpreter.compiled_accelerators import gpu_way
+from outlive.interpreter.ladder import gpu_way
 from tests.accelerators.here import needs_gpu
 from tests.accelerators.small_models import SHAPE, five_axes, line
 from tests.interpreter.dropin_models import signed
@@ -92,7 +92,7 @@ def test_without_a_driver_it_is_not_here(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("VK_ICD_FILENAMES", "/nowhere/none.json")
     seen = tried(line("ADD"))
     assert (seen.available, seen.outcome, seen.runs) == (False, "absent", None)
-    assert "finds no adapter" in seen.unavailable
+    assert "no GPU and no software Vulkan found" in seen.unavailable
     assert "chromium" in seen.install
 
 

@@ -75,7 +75,7 @@ def test_one_that_dies_is_told_and_we_live() -> None:
 
 def test_a_library_that_is_not_there() -> None:
     words, remedy = library_problem("/nowhere/libnone.so")
-    assert words == "there is no file /nowhere/libnone.so"
+    assert words == "file not found: /nowhere/libnone.so"
     assert remedy
     coverage = outlive.probe(
         MODEL, only=["library"], delegates=[outlive.load_delegate("/nowhere/libnone.so")], cache=False
@@ -91,7 +91,7 @@ def test_a_folder_and_a_text_are_no_libraries(tmp_path: Path) -> None:
     assert "is a folder" in library_problem(str(tmp_path))[0]
     text = tmp_path / "libtext.so"
     text.write_text("GROUP ( libreal.so )")
-    assert "is no shared library" in library_problem(str(text))[0]
+    assert "is not a shared library" in library_problem(str(text))[0]
 
 
 @needs_compiler
@@ -101,7 +101,7 @@ def test_a_library_for_another_processor(tmp_path: Path, machine: int, name: str
     data[18:20] = machine.to_bytes(2, "little")
     other = tmp_path / "libother.so"
     other.write_bytes(data)
-    assert f"is made for {name}, and this machine is x86_64" in library_problem(str(other), "x86_64")[0]
+    assert f"is built for {name}, this machine is x86_64" in library_problem(str(other), "x86_64")[0]
 
 
 @needs_compiler

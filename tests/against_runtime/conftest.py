@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 PROBE = Path(__file__).parent / "runtime_probe.py"
-TIMEOUT_S = 60
+TIMEOUT_S = 300
 
 
 @dataclass(frozen=True)

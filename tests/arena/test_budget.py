@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from outlive.arena.arena_size import ArenaSize
 from outlive.arena.budget import (
+    ArenaSize,
     Budget,
     certain_bytes,
     device_budget,
@@ -93,7 +93,7 @@ def test_a_file_that_does_not_fit_beside_it_is_tight_and_not_worse() -> None:
     plan = sketch(peak_bytes=10 * MIB, total_bytes=90 * MIB)
     verdict = weigh(plan, budget(64 * MIB))
     assert verdict.word == "tight"
-    assert "pages are dropped" in verdict.reasons[0]
+    assert "reads its pages again" in verdict.reasons[0]
 
 
 def test_what_is_free_just_now_never_makes_more_than_tight() -> None:
@@ -134,7 +134,7 @@ def test_a_bank_has_to_hold_the_variables_and_the_margin_too() -> None:
     assert (ram.word, ram.margin_bytes) == ("does not fit", -80)
     close = weigh(micro(), device_budget(board(ram_bytes=84 * KIB)), arena=arena)
     assert close.word == "tight"
-    assert "a margin of 5,120 bytes does not fit beside it" in close.reasons[-1]
+    assert "a margin of 5,120 bytes does not fit" in close.reasons[-1]
 
 
 def test_a_refused_model_has_no_verdict_in_bytes() -> None:

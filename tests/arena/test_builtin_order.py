@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.arena.builtin.library_order import sorted_as_library, walked
+from outlive.arena.builtin.layout import sorted_as_library, walked
 
 # What `for (int key : set)` printed after inserting the keys in this order.
 WALKS = [

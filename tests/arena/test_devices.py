@@ -90,7 +90,7 @@ def test_a_users_file_counts_by_path_and_in_the_users_folder(
         ("ram_bytes = 1\nruntime = 'tflm'", "flash_bytes is missing"),
         ("ram_bytes = 1\nruntime = 'onnx'", "runtime is one of litert, tflm"),
         ("ram_bytes = 1\nword = 16", "word is 32 or 64"),
-        ("ram_bytes = 1\nrambytes = 2", "no field 'rambytes'; did you mean ram_bytes"),
+        ("ram_bytes = 1\nrambytes = 2", "unknown field 'rambytes'; did you mean ram_bytes"),
         ("ram_bytes = 1\naliases = 'a'", "aliases is a list"),
         ("ram_bytes = 1\ntitle = 3", "title is a short text"),
         ("ram_bytes = = 1", "is not TOML"),

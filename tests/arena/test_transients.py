@@ -10,8 +10,8 @@ from flatbuffers import flexbuffers
 
 import outlive
 from outlive.arena.budget import error_bytes
-from outlive.arena.builtin import matrix_packing as eigen
-from outlive.arena.builtin.matrix_packing import RuyArena, block_bytes
+from outlive.arena.builtin import page_usage as eigen
+from outlive.arena.builtin.page_usage import RuyArena, block_bytes
 from outlive.arena.glibc_heap import GlibcHeap
 from outlive.arena.plan import Plan
 from outlive.interpreter.recorded_run import measure

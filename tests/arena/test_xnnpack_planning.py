@@ -10,7 +10,7 @@ import pytest
 
 from outlive.arena.plan import Plan, Question
 from outlive.arena.xnnpack.planning import plan_xnnpack
-from outlive.kernels.xnnpack.microkernels import instruction_sets
+from outlive.kernels.xnnpack.node_memory import instruction_sets
 from outlive.model import Model, Subgraph, read_source
 from tests.arena.xnnpack_sketches import data, fixed, model, varieties
 from tools.build_large_models import mobilenet_v2, transformer

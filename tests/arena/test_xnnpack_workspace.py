@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.arena.xnnpack.workspace import plan_workspace
+from outlive.arena.xnnpack.allocations import plan_workspace
 from outlive.kernels.xnnpack.graph import Graph, Node
 
 ALIGNMENT = 64

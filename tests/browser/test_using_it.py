@@ -42,7 +42,7 @@ def test_hovering_tells_the_operator_and_its_bytes(report: Visit) -> None:
 def test_the_worst_moment_is_told_and_marked(report: Visit) -> None:
     document = report.page.evaluate("JSON.parse(document.getElementById('outlive-document').textContent)")
     worst = max(document["plan"]["ops"], key=lambda op: op["live_bytes"])
-    assert f"op {worst['index']} {worst['type']}" in report.page.locator("#alive-summary").inner_text()
+    assert f"operator {worst['index']}, {worst['type']}" in report.page.locator("#alive-summary").inner_text()
     drawn = report.page.evaluate(
         "JSON.parse(document.getElementById('outlive-drawn').textContent).charts.alive"
     )

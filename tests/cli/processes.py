@@ -14,7 +14,7 @@ from collections.abc import Mapping
 COMMAND = (sys.executable, "-m", "outlive")
 # What a terminal or a CI service sets and what would change colours and widths.
 _TAINTED = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "TTY_COMPATIBLE")
-_SECONDS = 60
+_SECONDS = 300
 
 
 def environment(**changes: str) -> dict[str, str]:
@@ -35,12 +35,13 @@ def run(*words: str, env: Mapping[str, str] | None = None) -> subprocess.Complet
     )
 
 
-def run_on_terminal(*words: str, columns: int = 100, **changes: str) -> tuple[int, str]:
-    """The exit code, and what a terminal of that width is sent."""
+def run_on_terminal(*words: str, columns: int = 100, errors: bool = True, **changes: str) -> tuple[int, str]:
+    """The exit code, and what a terminal of that width is sent; without `errors`, to standard output only."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    said = theirs if errors else subprocess.DEVNULL
     process = subprocess.Popen(
-        [*COMMAND, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=environment(**changes)
+        [*COMMAND, *words], stdin=theirs, stdout=theirs, stderr=said, env=environment(**changes)
     )
     os.close(theirs)
     with os.fdopen(ours, "rb", buffering=0) as terminal:

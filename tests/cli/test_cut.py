@@ -70,7 +70,7 @@ def test_shapes_and_constants(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--ops", "99"], "there is no operator 99; the model has 16 operators, 0 to 15"),
+        (["--ops", "99"], "unknown operator 99; the model has 16 operators, 0 to 15"),
         (["--ops", "x"], "names no operators"),
         (["--outputs", "block2/expnd"], "did you mean 'block2/expand'"),
         (["--outputs", ","], "no output was chosen"),
@@ -78,7 +78,7 @@ def test_shapes_and_constants(tmp_path: Path) -> None:
         (["--input-shape", "1x96x96x3"], "lacks a name or a value; write it as image=1x96x96x3"),
         (["--input-shape", "image=1xa"], "is no shape"),
         (["--make-constant", "image=nowhere.npy"], "nowhere.npy"),
-        (["--make-constant", f"image={__file__}"], "is no array"),
+        (["--make-constant", f"image={__file__}"], "is not an array"),
         (["--make-input", "probabilities"], "nothing is left"),
     ],
 )

@@ -26,15 +26,15 @@ def test_a_deadly_model_fits_one_screen(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["diagnose", path("deadly")]) == 3
     shown = capsys.readouterr().out
     for words in (
-        "dies: SIGSEGV in invoke",
-        "at op 3 LOCAL_RESPONSE_NORMALIZATION",
-        "works with reference kernels",
+        "crashes: SIGSEGV in invoke",
+        "at operator 3, LOCAL_RESPONSE_NORMALIZATION",
+        "Works with reference kernels",
         "--reduce small.tflite",
     ):
         assert words in shown
     assert len([line for line in shown.splitlines() if line.strip()]) <= 25
     assert main(["diagnose", path("deadly"), "-v"]) == 3
-    assert "What was tried" in capsys.readouterr().out
+    assert "Trials, each in a separate process" in capsys.readouterr().out
 
 
 def test_the_document_has_the_fields_of_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +74,7 @@ def test_a_bundle_holds_weights_only_if_asked(
     bundle, small = tmp_path / "b.zip", tmp_path / "small.tflite"
     words = ["diagnose", path("deadly"), "--bundle", str(bundle), "--reduce", str(small)]
     assert main([*words, "--with-weights"] if weights else words) == 3
-    assert "reproducer" in capsys.readouterr().out
+    assert "Reproducer" in capsys.readouterr().out
     with zipfile.ZipFile(bundle) as archive:
         names = set(archive.namelist())
         told = json.loads(archive.read("diagnosis.json"))
@@ -103,7 +103,7 @@ def test_usage_errors_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     endless = tmp_path / "endless.tflite"
     endless.write_bytes(models.endless())
-    words = [*COMMAND, "diagnose", str(endless), "--seconds", "60"]
+    words = [*COMMAND, "diagnose", str(endless), "--seconds", "100000"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
     family: set[int] = set()
     while len(family) < 2 and process.poll() is None:  # the maker of workers, and the worker
@@ -111,7 +111,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         family = scenes.children(process.pid)
     process.send_signal(signal.SIGINT)
     try:
-        process.communicate(timeout=50)  # less than the model's own deadline
+        process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 130

@@ -63,7 +63,7 @@ def test_text_and_json_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(capsys.readouterr().out)
     assert main.main(["doctor"]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("this machine  models can be run here")
+    assert text.startswith("✓ this machine  models can run here")
     for check in document["checks"]:
         assert list(check) == ["group", "name", "state", "needed", "found", "meaning", "remedy"]
         line = next(line for line in text.splitlines() if check["name"] in line and check["meaning"] in line)
@@ -95,7 +95,7 @@ def test_no_runtime_at_all_is_an_error(
     monkeypatch.setattr("outlive.environment.packages._has_module", lambda name: False)
     assert main.main(["doctor"]) == 1
     text = capsys.readouterr().out
-    assert text.startswith("this machine  not ready: a runtime, numpy missing")
+    assert text.startswith("✗ this machine  not ready: a runtime, numpy missing")
     assert "pip install ai-edge-litert" in text
 
 

@@ -26,7 +26,7 @@ def test_a_death_is_exported_and_told(tmp_path: Path, capsys: pytest.CaptureFixt
     output = tmp_path / "run.csv"
     assert main(["run", DEADLY, "--format", "csv", "--output", str(output)]) == 3
     assert len(list(csv.reader(output.read_text("utf-8").splitlines()))) > 3
-    assert "error[D504]" in capsys.readouterr().err
+    assert "error[O109]" in capsys.readouterr().err
 
 
 def test_a_run_that_is_not_started_writes_no_table(
@@ -72,8 +72,8 @@ def test_who_takes_what_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["plan", HEALTHY, "--sweep", "batch=1,2", "--format", "trace"], "ask for --format csv"),
         (["plan", HEALTHY, "--compare", "cpu", "--format", "overlay"], "ask for --format csv"),
-        (["run", HEALTHY, "--format", "overlay"], "invalid choice"),
-        (["delegates", HEALTHY, "--format", "trace"], "invalid choice"),
+        (["run", HEALTHY, "--format", "overlay"], "unknown value 'overlay'"),
+        (["delegates", HEALTHY, "--format", "trace"], "unknown value 'trace'"),
         (["plan", HEALTHY, "--format", "csv", "--output", "/nowhere/at/all.csv"], "cannot write"),
     ],
 )

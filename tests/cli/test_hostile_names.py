@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import io
 import shlex
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,7 +14,6 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.cli.main import COMMANDS, build_parser, main
-from outlive.cli.terminal import progress
 from outlive.surgery import write
 from tests.rendering.stage import named, plain, unsafe
 from tests.rules.small import dense
@@ -51,6 +48,8 @@ WORDS = {
         "{well} -o {out} --signature {name}",
     ),
     "fit": ("{well} --ram 100MB --no-cache -o {fitted}", "{well} --ram {name}", "{missing} --ram 1MB"),
+    "help": ("plan", "{name}", "--man"),
+    "completion": ("bash", "{name}", "zsh", "fish"),
     "export": ("{well} --tflm -o {out}", "{well} --tflm --name {name} -o {out}", "{missing} --tflm -o {out}"),
     "snippet": (
         "{well}", "{well} --lang c++", "{well} --lang c", "{well} --lang java -o {out}.java",
@@ -204,19 +203,3 @@ def test_a_name_that_was_not_escaped_comes_no_further_than_the_console() -> None
     table = Table("head")
     table.add_row(NAME)
     assert unsafe(plain([NAME, Text(NAME), table])) == set()
-
-
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_progress_line_shows_names_as_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", stream := Terminal())
-    monkeypatch.setenv("TERM", "xterm")
-    with progress("trying") as tell:
-        tell(f"[red]{NAME}[/nothing]")
-    assert "[red]=a\\x1b]52;c;" in stream.getvalue()
-    assert not any(char in stream.getvalue() for char in ("\x1b]", "\x07", "\u202e", "\x1b[2J"))

@@ -42,7 +42,7 @@ def test_what_they_come_to(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
         "healthy_0.tflite",
         "pixel-8",
         "fits",
-        "by the number of files",
+        "By number of files",
     ):
         assert words in shown
 
@@ -192,11 +192,11 @@ def test_what_got_worse(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
     assert main(["scan", str(folder), "-o", str(old)]) == 0
     assert main(["scan", str(folder), "-o", str(new), "--against", str(old)]) == 0
-    assert "nothing got worse" in capsys.readouterr().out
+    assert "no regressions" in capsys.readouterr().out
     (folder / "healthy_0.tflite").write_bytes((folder / "wasteful_0.tflite").read_bytes()[:4000])
     assert main(["scan", str(folder), "-o", str(new), "--against", str(old)]) == 1
     shown = capsys.readouterr().out
-    assert "got worse" in shown
+    assert "2 regressions" in shown
     assert "broken" in shown
 
 
@@ -230,19 +230,19 @@ def test_rows_of_wrong_kinds_are_no_rows(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["-o", "x.xlsx"], "say .jsonl, .csv, .parquet or .html"),
+        (["-o", "x.xlsx"], "must end with .jsonl, .csv, .parquet or .html"),
         (["-o", "nowhere/x.jsonl"], "there is no such folder"),
         (["--resume"], "name it with -o"),
         (["--against", "nowhere.jsonl"], "cannot be read"),
         (["--against", __file__], "holds no row of a scan"),
-        (["--device", "toaster"], "there is no device 'toaster'"),
-        (["--on", "spark://x"], "there is no engine"),
+        (["--device", "toaster"], "unknown device 'toaster'"),
+        (["--on", "spark://x"], "unknown engine"),
         (["--jobs", "0"], "at least one job"),
         (["--memory", "lots"], "is not a size"),
         (["--repeat", "0"], "at least one call"),
         (["--seconds", "0"], "has passed already"),
         (["--select", "nonsense"], "nonsense"),
-        (["--tolerance-peak", "much"], "is no share"),
+        (["--tolerance-peak", "much"], "is not a share"),
     ],
 )
 def test_wrong_words(folder: Path, words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -253,7 +253,7 @@ def test_wrong_words(folder: Path, words: list[str], told: str, capsys: pytest.C
 def test_nothing_to_look_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").mkdir()
     assert main(["scan", str(tmp_path / "empty")]) == 2
-    assert "there is no model in what was named" in capsys.readouterr().err
+    assert "no model found" in capsys.readouterr().err
 
 
 def test_a_file_that_cannot_be_written_is_told_first(folder: Path, tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def started(*words: str) -> subprocess.Popen[str]:
 
 
 def wait_for_lines(path: Path, count: int) -> None:
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         if path.exists() and path.read_bytes().count(b"\n") >= count:
             return
@@ -306,7 +306,7 @@ def processes_about(word: str) -> Iterator[int]:
 
 def wait_until_alone(word: str) -> list[int]:
     """Wait until no process of the scan is left; those that are."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     left = [pid for pid in processes_about(word) if pid != os.getpid()]
     while left and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -321,7 +321,7 @@ def test_ended_in_the_middle_and_resumed(many: Path, tmp_path: Path, end: signal
     process = started(*words)
     wait_for_lines(rows, 3)
     process.send_signal(end)
-    _, errors = process.communicate(timeout=100)
+    _, errors = process.communicate(timeout=300)
     before = [line for line in lines(rows) if line.endswith(b"\n")]
     assert 3 <= len(before) < 15
     if end is not signal.SIGKILL:

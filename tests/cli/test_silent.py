@@ -132,7 +132,7 @@ def test_the_doctor_tells_what_is_wrong_with_the_machine(
     monkeypatch.setattr("outlive.environment.surroundings.look_around", lambda: tight)
     assert codes(document(capsys, "doctor")) == ["E414"]
     assert main(["doctor"]) == 0
-    assert "few files may be open at once" in capsys.readouterr().out
+    assert "Low limit on open files" in capsys.readouterr().out
 
 
 def test_values_of_a_watched_run_are_saved_as_they_are(tmp_path: Path, capsys: Capture) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from outlive import demo_models
-from outlive.cli.main import COMMANDS, build_parser, completion_script
 from outlive.rules.catalogue import load_rules
 from outlive.surgery import write
 from tests.cli.processes import COMMAND, environment, run, run_on_terminal, run_unread
@@ -59,7 +58,7 @@ def test_a_terminal_gets_colours() -> None:
 
 
 def test_no_color_is_respected() -> None:
-    code, text = run_on_terminal("read", HEALTHY, NO_COLOR="1")
+    code, text = run_on_terminal("read", HEALTHY, NO_COLOR="1", errors=False)
     assert code == 0
     assert "Operators" in text
     assert re.findall(r"\x1b\[[0-9;]*3[0-9][0-9;]*m", text) == []
@@ -70,7 +69,7 @@ def test_a_dumb_terminal_gets_no_escapes() -> None:
 
 
 def test_a_narrow_terminal_gets_narrow_lines_and_whole_names(wide: str) -> None:
-    _, text = run_on_terminal("read", wide, "--tensors", columns=60)
+    _, text = run_on_terminal("read", wide, "--tensors", columns=60, errors=False)
     lines = re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()
     assert max(map(len, lines)) <= 60
     numbers = [line.split()[:1] for line in lines]
@@ -79,7 +78,7 @@ def test_a_narrow_terminal_gets_narrow_lines_and_whole_names(wide: str) -> None:
 
 
 def test_json_is_the_same_on_a_terminal_and_in_a_pipe() -> None:
-    code, text = run_on_terminal("read", HEALTHY, "--format", "json")
+    code, text = run_on_terminal("read", HEALTHY, "--format", "json", errors=False)
     assert code == 0
     assert text == run("read", HEALTHY, "--format", "json").stdout
     assert json.loads(text)["kind"] == "read"
@@ -101,7 +100,7 @@ def test_help_that_nobody_reads_gives_no_traceback(words: list[str]) -> None:
 def test_head_gets_its_line_and_nobody_complains() -> None:
     script = f'"{sys.executable}" -m outlive explain | head -1; echo "${{PIPESTATUS[0]}}"'
     done = subprocess.run(
-        ["bash", "-c", script], env=environment(), capture_output=True, text=True, timeout=60, check=True
+        ["bash", "-c", script], env=environment(), capture_output=True, text=True, timeout=300, check=True
     )
     first, status = done.stdout.splitlines()
     assert first.split()[0] == load_rules()[0].code
@@ -134,7 +133,7 @@ def test_an_interrupt_while_reading_ends_quietly_with_130() -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "reading\n"
     process.send_signal(signal.SIGINT)
-    rest, errors = process.communicate(timeout=30)
+    rest, errors = process.communicate(timeout=300)
     assert (process.returncode, rest, errors) == (130, "", "")
 
 
@@ -158,7 +157,7 @@ def test_a_full_disk_is_no_bug_of_ours() -> None:
     with full.open("w") as stream:
         done = subprocess.run(
             [*COMMAND, "read", HEALTHY], stdout=stream, stderr=subprocess.PIPE, text=True, env=environment(),
-            timeout=60, check=False,
+            timeout=300, check=False,
         )  # fmt: skip
     assert done.returncode == 2
     assert "No space left on device" in done.stderr
@@ -171,56 +170,3 @@ def test_the_model_is_not_overwritten_with_its_own_description(tmp_path: Path) -
     done = run("read", str(path), "--output", str(path))
     assert done.returncode == 2
     assert path.read_bytes() == write(dense())
-
-
-@needs_bash
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_completion_scripts_are_accepted_by_a_shell(shell: str, tmp_path: Path) -> None:
-    done = run("--completion", shell)
-    assert (done.returncode, done.stderr) == (0, "")
-    script = tmp_path / "script"
-    script.write_text(done.stdout, encoding="utf-8")
-    checked = subprocess.run(["bash", "-n", script], capture_output=True, text=True, check=False)
-    assert (checked.returncode, checked.stderr) == (0, "")
-
-
-def complete(folder: Path, *words: str) -> list[str]:
-    """What a real bash offers for the last of these words."""
-    script = completion_script("bash", build_parser())
-    typed = " ".join(f"'{word}'" for word in words)
-    registered = "$(complete -p outlive | sed 's/.* -F \\([^ ]*\\) .*/\\1/')"
-    words_set = f"COMP_WORDS=({typed}) COMP_CWORD={len(words) - 1}"
-    lines = [script, words_set, registered, r'printf "%s\n" "${COMPREPLY[@]}"']
-    done = subprocess.run(
-        ["bash", "--norc", "-c", "\n".join(lines)], cwd=folder, capture_output=True, text=True, check=True
-    )
-    return done.stdout.splitlines()
-
-
-@needs_bash
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        (("outlive", "re"), ["read", "report"]),
-        (("outlive", "read", "--fo"), ["--format"]),
-        (("outlive", "demo", "--co"), ["--copy"]),
-        (("outlive", "read", "mod"), ["model.tflite"]),
-        (("outlive", "--ver"), ["--version"]),
-    ],
-)
-def test_a_real_bash_completes(typed: tuple[str, ...], offered: list[str], tmp_path: Path) -> None:
-    (tmp_path / "model.tflite").touch()
-    assert complete(tmp_path, *typed) == offered
-
-
-@needs_bash
-def test_a_real_bash_completes_names_with_spaces(tmp_path: Path) -> None:
-    (tmp_path / "my model.tflite").touch()
-    assert complete(tmp_path, "outlive", "read", "my") == ["my model.tflite"]
-
-
-def test_the_fish_script_has_a_line_for_every_command_and_closes_its_quotes() -> None:
-    lines = run("--completion", "fish").stdout.splitlines()
-    for name in COMMANDS:
-        assert any(f"__fish_use_subcommand -a {name} -d '" in line for line in lines)
-    assert [line for line in lines if line.replace("\\'", "").count("'") % 2] == []

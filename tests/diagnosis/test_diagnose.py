@@ -53,7 +53,8 @@ def test_a_healthy_model_runs_whatever_is_tried() -> None:
 
 
 def test_a_loop_without_end_is_named() -> None:
-    diagnosis = outlive.diagnose(models.endless(), limits=outlive.Limits(seconds=1))
+    outlive.run(HEALTHY)  # what makes workers is there, and takes none of the time
+    diagnosis = outlive.diagnose(models.endless(), limits=outlive.Limits(seconds=4))
     assert diagnosis.died
     assert (diagnosis.cause, diagnosis.stage, diagnosis.signal) == ("infinite-loop", "invoke", None)
     assert diagnosis.op == OpSeen(type="WHILE", index=0)
@@ -82,13 +83,13 @@ def test_a_call_that_is_refused_is_the_calls_fault() -> None:
     assert diagnosis.cause == "wrong-shape"
 
 
-def test_a_broken_file_is_diagnosed_and_run_all_the_same() -> None:
+def test_a_file_that_ends_early_is_diagnosed_without_a_run() -> None:
     data = Path(HEALTHY).read_bytes()
     diagnosis = outlive.diagnose(data[: len(data) // 2])
     assert diagnosis.cause == "flatbuffer-corrupt"
     assert diagnosis.verdict is not None
     assert diagnosis.verdict.code.startswith("F")
-    assert diagnosis.trials
+    assert not diagnosis.trials
 
 
 def test_a_file_that_is_not_there_is_not_run(tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_the_smallest_model_dies_the_same_way_by_itself(tmp_path: Path, whole: b
     assert made.bytes == small.stat().st_size < len(whole)
     assert outlive.run(small).signal == "SIGSEGV"
     ended = subprocess.run(
-        [sys.executable, made.script], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, made.script], capture_output=True, text=True, timeout=300, check=False
     )
     assert ended.returncode == -11
     assert ended.stdout.endswith("stage invoke\n")
@@ -159,7 +160,7 @@ def test_a_fault_that_needs_the_values_before_it_is_reduced_with_them(tmp_path: 
     assert made is not None
     assert made.ops == (2,)
     ended = subprocess.run(
-        [sys.executable, made.script], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, made.script], capture_output=True, text=True, timeout=300, check=False
     )
     assert ended.returncode == -8
 

@@ -44,7 +44,7 @@ def test_the_command_leaves_only_what_it_was_asked_for(tmp_path: Path, name: str
         assert process.stdout is not None
         if os.read(process.stdout.fileno(), 1 << 16) == b"":
             break
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert scenes.wait_for_death(family) == set()
     assert list(temporary.iterdir()) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.tflite", "temporary"]

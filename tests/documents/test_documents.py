@@ -11,30 +11,77 @@ from pathlib import Path
 import pytest
 
 from outlive import demo_models
-from tests.documents.page_blocks import ROOT, blocks, plain_words, run_in_shell, run_page
-from tests.documents.page_server import PageServer
 
-PAGES = sorted(
-    path
-    for pattern in ("README.md", "docs/**/*.md", "examples/*/README.md")
-    for path in ROOT.glob(pattern)
-    if "reference" not in path.parts
-)
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from docs_pages import BLOCK, PageRunner, agrees, cut_short, mask, pages, plain_words, run_in_shell  # noqa: E402
+from docs_server import PageServer  # noqa: E402
+
+sys.path.pop(0)
+PAGES = pages()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page_runs(page: Path, tmp_path: Path, server: PageServer) -> None:
-    assert run_page(page, tmp_path, server) == []
+def test_page_runs_and_shows_what_is_printed(page: Path, tmp_path: Path, runner: PageRunner) -> None:
+    assert runner.problems(page, tmp_path) == []
 
 
-def test_a_wrong_command_is_noticed(tmp_path: Path, server: PageServer) -> None:
+def test_a_wrong_command_is_noticed(tmp_path: Path, runner: PageRunner) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "```console\n$ outlive read nowhere.tflite\n$ cat nowhere | true; false\n```\n"
         "```python\nraise SystemExit(3)\n```\n```python\nundefined\n```\n",
         "utf-8",
     )
-    assert len(run_page(page, tmp_path, server)) == 4
+    assert len(runner.problems(page, tmp_path)) == 4
+
+
+def test_a_wrong_output_is_noticed(tmp_path: Path, runner: PageRunner) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```console\n$ echo one two\none  two\n$ echo 3 layers\n4 layers\n"
+        "$ echo a; echo b\na\n...\n$ echo c\nd\n...\n```\n"
+        '```python\nprint("yes")\n```\n\n```text title="Output"\nno\n```\n',
+        "utf-8",
+    )
+    told = runner.problems(page, tmp_path)
+    assert [re.findall(r"'(.*?)'", one)[0] for one in told] == ["echo 3 layers", "echo c", 'print("yes")']
+
+
+def test_recording_writes_what_is_printed(tmp_path: Path, runner: PageRunner) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "Text\n\n```console\n$ echo one\nold\n$ false  # exit 1\n```\n\n"
+        "<!-- output: none -->\n```console\n$ echo two\n```\n\n"
+        '<!-- output: 1 -->\n```python\nprint("a\\nb\\nc")\n```\n\nEnd\n',
+        "utf-8",
+    )
+    page.write_text(runner.record(page, tmp_path), "utf-8")
+    assert page.read_text("utf-8") == (
+        "Text\n\n```console\n$ echo one\none\n\n$ false  # exit 1\n```\n\n"
+        "<!-- output: none -->\n```console\n$ echo two\n```\n\n"
+        '<!-- output: 1 -->\n```python\nprint("a\\nb\\nc")\n```\n\n'
+        '```text title="Output"\na\n...\n```\n\nEnd\n'
+    )
+    assert runner.problems(page, tmp_path) == []
+
+
+def test_only_measured_figures_may_differ() -> None:
+    same = (
+        ("took 37 ms, 304 KiB", "took 4 ms, 1.2 MiB"),
+        ("at 0x7f12 of 2.3.0", "at 0x0 of 2.4.1"),
+        ("a  12.0%\n  b", "a 7 % b"),
+        ("▁▁▃ 1.50 steps", "▂█ 0.25 steps"),
+    )
+    other = (
+        ("op 3", "op 4"),
+        ("error[D504]", "error[D505]"),
+        ("311,296 bytes", "311,297 bytes"),
+        ("exit 3", "exit 4"),
+    )
+    assert [pair for pair in same if mask(pair[0]) != mask(pair[1])] == []
+    assert [pair for pair in other if agrees(*pair)] == []
+    assert cut_short("1\n2\n3\n4\n", 2) == "1\n2\n...\n"
 
 
 @pytest.mark.parametrize(
@@ -51,8 +98,7 @@ def test_a_wrong_command_is_noticed(tmp_path: Path, server: PageServer) -> None:
 def test_a_fork_ends_as_a_shell_does(line: str, tmp_path: Path, server: PageServer) -> None:
     for name in ("healthy", "deadly", "too_big"):
         (tmp_path / f"{name}.tflite").write_bytes(demo_models.path(name).read_bytes())
-    done = server.run("outlive", plain_words(line, tmp_path), tmp_path)
-    assert (done.code, done.output, done.errors) == run_in_shell(line, tmp_path)
+    assert server.run("outlive", plain_words(line, tmp_path), tmp_path) == run_in_shell(line, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +116,7 @@ def test_what_needs_a_shell_gets_one(line: str, tmp_path: Path) -> None:
 
 
 def test_pages_have_something_to_run() -> None:
-    assert sum(1 for page in PAGES for _ in blocks(page)) >= 10
+    assert sum(1 for page in PAGES for _ in BLOCK.finditer(page.read_text("utf-8"))) >= 100
 
 
 def test_links_lead_somewhere() -> None:

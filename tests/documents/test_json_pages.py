@@ -12,7 +12,6 @@ import jsonschema
 import pytest
 
 from outlive.records import schema_of
-from tests.documents.page_server import PageServer
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -27,6 +26,7 @@ from docs_json import (  # noqa: E402
     trim,
     undescribed,
 )
+from docs_server import PageServer  # noqa: E402
 
 sys.path.pop(0)
 KINDS = kinds()

@@ -8,21 +8,19 @@ from pathlib import Path
 import pytest
 
 from outlive.environment.capabilities import (
+    check_cgroup,
     check_faulthandler,
+    check_gpu,
     check_isolation,
+    check_memory,
     check_own_cgroup,
     check_ptrace,
-    check_sandbox,
-    check_shared_memory,
-    survey,
-)
-from outlive.environment.machine_checks import (
-    check_cgroup,
-    check_gpu,
-    check_memory,
     check_python,
     check_rlimits,
+    check_sandbox,
+    check_shared_memory,
     check_swap,
+    survey,
 )
 from outlive.environment.machine_report import Check, Environment, State
 from outlive.environment.packages import LITERT, check_package, check_packages, check_runtime, find_version

@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outlive.exporting.foreign import (
+from outlive.exporting.ports import (
     Foreign,
+    _environment,
     c_string,
     comment,
     identifier,
     is_namespace,
     java_string,
+    number,
     python_string,
 )
-from outlive.exporting.rendering import _environment, number
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=60)
 

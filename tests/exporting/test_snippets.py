@@ -233,7 +233,7 @@ def test_signatures_are_called_by_name() -> None:
     model = outlive.read(port_models.hostile_signatures())
     key = port_models.HOSTILE[3]
     assert f"SIGNATURE = {key!a}" in make_snippet(model, "python", signature=key).text
-    with pytest.raises(ValueError, match="there is no signature 'absent'; there is"):
+    with pytest.raises(ValueError, match="unknown signature 'absent'; there is"):
         make_snippet(model, "python", signature="absent")
 
 

@@ -28,7 +28,7 @@ from tests.deaths import models, scenes
 from tests.faults.verbs import DEADLY, HEALTHY, SAMPLES, command
 
 MOST_BYTES = 1_000_000
-SETTLE_S = 10.0
+SETTLE_S = 120.0
 BAD = b"no model at all"
 MISSING = os.path.join(os.sep, "nonexistent", "model.tflite")
 # What a failure may be: an error of outlive's, or what Python raises for arguments that make no sense.

@@ -25,7 +25,7 @@ from tests.properties.specimens import shipped_models, specimens
 GOES_ON = 75  # EX_TEMPFAIL of sysexits.h
 HEALTHY_EVERY = 10
 CALL_S = 5
-STOPPING_S = 60
+STOPPING_S = 300
 _OUTLIVE = "import sys; from outlive.cli.main import main; sys.exit(main(sys.argv[1:]))"
 
 

@@ -92,7 +92,7 @@ def test_a_shortage_is_no_bug_of_ours(
     monkeypatch.setattr("outlive.cli.failures._silence_stdout", lambda: None)  # it is pytest's
     assert main(["explain", "F101"]) == exits.USAGE
     said = capsys.readouterr().err
-    assert said == f"outlive: the system refuses to go on: {os.strerror(number)}: some/file\n"
+    assert said == f"outlive: the system refused: {os.strerror(number)}: some/file\n"
 
 
 def test_a_campaign_goes_on_where_it_was(tmp_path: Path) -> None:

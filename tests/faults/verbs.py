@@ -22,7 +22,7 @@ from outlive import demo_models
 from outlive.arena.devices import DeviceError
 from outlive.arena.planners import CannotResize
 from outlive.cli.main import main
-from outlive.fleet.scan_options import EngineError
+from outlive.fleet.rows import EngineError
 from outlive.project.config import UnreadableConfig
 
 HEALTHY, INT8 = str(demo_models.path("healthy")), str(demo_models.path("healthy_int8"))

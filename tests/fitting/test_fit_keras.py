@@ -14,8 +14,7 @@ import pytest
 import outlive
 from outlive.cache import ResultCache
 from outlive.fitting import Fit, Outcome
-from outlive.fitting.candidate_builder import CONVERTED_AGAIN
-from outlive.fitting.reconversion import Origin
+from outlive.fitting.candidate_builder import CONVERTED_AGAIN, Origin
 from outlive.verbs.guard import guarded
 from outlive.verbs.judging import JUDGE
 
@@ -140,8 +139,8 @@ def test_shapes_that_the_tflite_refuses_are_converted_again(folder: Path) -> Non
     fit = fit_all(folder / "stiff.keras")
     for steps, shape in (
         (("batch 1",), (1, 32, 32, 3)),
-        (("batch 1", "16x16 pictures"), (1, 16, 16, 3)),
-        (("batch 1", "16x16 pictures", "static-int8"), (1, 16, 16, 3)),
+        (("batch 1", "16x16 images"), (1, 16, 16, 3)),
+        (("batch 1", "16x16 images", "static-int8"), (1, 16, 16, 3)),
     ):
         row = with_steps(fit, *steps)
         assert row.fits, row
@@ -161,7 +160,7 @@ def test_a_search_may_start_from_such_a_shape(folder: Path) -> None:
 def test_a_model_that_is_rigid_itself_is_refused_with_its_reason(folder: Path) -> None:
     fit = fit_all(folder / "rigid.h5")
     assert with_steps(fit, "batch 1").fits
-    row = with_steps(fit, "batch 1", "16x16 pictures")
+    row = with_steps(fit, "batch 1", "16x16 images")
     assert row.verdict == "refused"
     assert "the Keras model itself does not take these shapes" in row.reason
     assert "is [1800, 4], and would have to be [392, 4]" in row.reason

@@ -17,12 +17,11 @@ from outlive import demo_models
 from outlive.arena.budget import Budget
 from outlive.cache import ResultCache
 from outlive.finding import Tag
-from outlive.fitting import Candidate, Fit, Outcome, Shortage, goal, limited_runs
+from outlive.fitting import Candidate, Fit, Outcome, Shortage, evaluation, search
 from outlive.fitting.candidate_builder import Built
 from outlive.fitting.candidates import RECIPES, SearchSpace, rounds_for, settings_for, smaller_batches
 from outlive.fitting.conclusions import best, with_front
-from outlive.fitting.goal import make_goal, parse_share
-from outlive.fitting.limited_runs import LimitedRuns, MeasuredRun, _recalled
+from outlive.fitting.evaluation import LimitedRuns, MeasuredRun, _recalled
 from outlive.fitting.load_script import loading_snippet
 from outlive.fitting.loss import (
     CHOICE,
@@ -34,6 +33,7 @@ from outlive.fitting.loss import (
     output_kinds,
 )
 from outlive.fitting.predictor import Predictor, count_arguments, load_metric, scaled
+from outlive.fitting.search import make_goal, parse_share
 from outlive.process.flight import Flight
 from outlive.rendering import page_of
 from outlive.rendering.media.notebook import card_bundle
@@ -55,8 +55,8 @@ def test_rounds_change_more_and_more() -> None:
     assert [one.title for one in rounds] == [
         "settings",
         "smaller numbers",
-        "smaller pictures",
-        "smaller pictures and numbers",
+        "smaller images",
+        "smaller images and numbers",
     ]
     assert {one.tag for one in rounds[0].candidates} == {Tag.SAME_RESULTS}
     assert {one.tag for one in rounds[1].candidates} == {Tag.CHANGES_MODEL}
@@ -225,7 +225,7 @@ def test_it_fits_only_if_it_ran_under_the_limit(monkeypatch: pytest.MonkeyPatch,
         starved = memory is not None and memory < 700_000
         return Flight(died=starved, stage="invoke", peak_bytes=400_000, stages=(("invoke", 0.002),))
 
-    monkeypatch.setattr(limited_runs, "record_run", fly)
+    monkeypatch.setattr(evaluation, "record_run", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
     runs = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE)
     verdicts = {
@@ -256,14 +256,14 @@ def test_what_is_close_has_to_fit_again_and_again(monkeypatch: pytest.MonkeyPatc
     def fly(*_: Any, **options: Any) -> Flight:
         return Flight(died=False, stage="done", peak_bytes=next(peaks), stages=(("invoke", 0.002),))
 
-    monkeypatch.setattr(limited_runs, "record_run", fly)
+    monkeypatch.setattr(evaluation, "record_run", fly)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
     seen = LimitedRuns(ResultCache(None), JUDGE).measure(built, Candidate(), 10**6)
     assert seen.fits(10**6) is False
 
 
 def test_that_a_run_took_too_long_is_not_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(limited_runs, "_SECONDS", 1e-6)
+    monkeypatch.setattr(evaluation, "_SECONDS", 1e-6)
     built = Built(path=str(demo_models.path("healthy")), model=HEALTHY)
     slow = LimitedRuns(ResultCache(tmp_path / "cache"), JUDGE).measure(built, Candidate(), 10**9)
     assert slow.fits(10**9) is False
@@ -291,7 +291,7 @@ def test_notes_that_make_no_sense_are_forgotten() -> None:
         ({"ram": "1MB", "max_loss": 2}, "between 0% and 100%"),
         ({"ram": "1MB", "seconds": 0}, "more than 0"),
         ({"ram": "1MB", "jobs": 0}, "1 or more"),
-        ({"ram": "1MB", "accelerator": "gpu"}, "no accelerator 'gpu'"),
+        ({"ram": "1MB", "accelerator": "gpu"}, "unknown accelerator 'gpu'"),
         ({"ram": "1MB", "metric": "accuracy"}, "file.py:function"),
         ({"ram": "1MB", "metric": "nowhere.py:accuracy"}, "cannot be read"),
         ({"device": "raspberry-pi-pico", "accelerator": "builtin"}, "TensorFlow Lite Micro"),
@@ -358,7 +358,7 @@ def test_the_card_says_what_the_terminal_says() -> None:
     nothing = replace(fit, chosen=None, shortage=Shortage(smallest=chosen, op=3, op_type="CONV_2D"))
     card = card_bundle(page_of(nothing))
     assert "o-bad" in card["text/html"]
-    assert "op 3, CONV_2D" in card["text/plain"]
+    assert "operator 3, CONV_2D" in card["text/plain"]
 
 
 def test_a_picture_can_be_drawn_of_anything() -> None:
@@ -387,6 +387,6 @@ def test_options_have_the_commands_names_and_their_old_ones(
     words: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Any] = []
-    monkeypatch.setattr(goal, "search", lambda model, goal, origin: seen.append(goal))
+    monkeypatch.setattr(search, "search", lambda model, goal, origin: seen.append(goal))
     outlive.fit(demo_models.path("healthy"), ram="1MB", **words)
     assert [(goal.max_loss, goal.every) for goal in seen] == [(0.02, True)]

@@ -19,9 +19,8 @@ from outlive.cache import ResultCache
 from outlive.errors import InputError
 from outlive.finding import Tag
 from outlive.fitting import Candidate, Fit, Outcome, candidate_builder, candidates
-from outlive.fitting.evaluation import SLACK_BYTES, SLACK_SHARE
-from outlive.fitting.limited_runs import engine_arguments
-from outlive.fitting.sample_set import SampleSet
+from outlive.fitting.evaluation import SLACK_BYTES, SLACK_SHARE, engine_arguments
+from outlive.fitting.predictor import SampleSet
 from outlive.interpreter.interpreter_options import ACCELERATORS
 from outlive.interpreter.recorded_run import record_run
 from outlive.units import format_shape
@@ -248,7 +247,7 @@ def test_a_batch_to_start_from_can_be_asked_for() -> None:
     assert fit.chosen is not None
     assert [shape for _, shape in fit.chosen.inputs] == [(16, 32, 32, 1)]
     assert fit.is_indicative
-    assert any("only indicative" in note for note in fit.notes)
+    assert any("indicative only" in note for note in fit.notes)
 
 
 def test_waste_is_removed_without_a_loss() -> None:
@@ -359,7 +358,7 @@ def test_an_interruption_ends_it_with_what_is_known() -> None:
     one = digits("mobilenet")
 
     def interrupt(words: str) -> None:
-        if words.startswith("2 tried"):
+        if words.startswith("2 of "):
             raise KeyboardInterrupt
 
     fit = outlive.fit(one.model, ram=MORE, all=True, tell=interrupt)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from outlive.fleet.idle_workers import WORKER_LIFETIME
+from outlive.fleet.local_engine import WORKER_LIFETIME
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,8 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from outlive import demo_models
-from outlive.fleet.rows import DeathSummary, DeviceFit, FindingSummary, OutputSummary, Row, RunSummary
-from outlive.fleet.scan_options import ScanOptions, ScanTask
+from outlive.fleet.rows import (
+    DeathSummary,
+    DeviceFit,
+    FindingSummary,
+    OutputSummary,
+    Row,
+    RunSummary,
+    ScanOptions,
+    ScanTask,
+)
 from outlive.verbs.scan import examine_task as examine
 
 # Names the file that says a process was killed.
@@ -122,6 +130,12 @@ def mark_and_hang(asked: ScanTask) -> Row:
     """Make the file that is asked about, and never answer."""
     Path(asked.path).touch()
     time.sleep(600)
+    return only_named(asked)
+
+
+def stand_still(asked: ScanTask) -> Row:
+    """Stop this process, which then goes on only if it is told to."""
+    os.kill(os.getpid(), signal.SIGSTOP)
     return only_named(asked)
 
 

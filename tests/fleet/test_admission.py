@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from outlive.fleet.admission import AdmissionQueue, admitted, usable_bytes
+from outlive.fleet.file_scan import AdmissionQueue, admitted, usable_bytes
 
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from outlive.fleet.admission import admitted
+from outlive.fleet.file_scan import admitted
 folder, log, size = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 for _ in range(4):
     with admitted(size, 100, folder):
@@ -60,7 +60,7 @@ def test_a_large_one_is_not_overtaken(tmp_path: Path) -> None:
     def hold() -> None:
         with admitted(60, 100, tmp_path):
             running.set()
-            end.wait(60)
+            end.wait(300)
 
     def one(name: str, size: int) -> None:
         with admitted(size, 100, tmp_path):
@@ -68,7 +68,7 @@ def test_a_large_one_is_not_overtaken(tmp_path: Path) -> None:
 
     threads = [threading.Thread(target=hold)]
     threads[0].start()
-    assert running.wait(60)
+    assert running.wait(300)
     for name, size in (("large", 90), ("small", 10)):
         threads.append(threading.Thread(target=one, args=(name, size)))
         threads[-1].start()
@@ -78,7 +78,7 @@ def test_a_large_one_is_not_overtaken(tmp_path: Path) -> None:
     assert order == []  # the small one would fit, and waits for its turn
     end.set()
     for thread in threads:
-        thread.join(60)
+        thread.join(300)
     assert order == ["large", "small"]
 
 
@@ -89,7 +89,7 @@ def test_larger_than_the_budget_runs_alone(tmp_path: Path) -> None:
 
 def test_the_dead_are_struck_off(tmp_path: Path) -> None:
     program = (
-        "import os, signal, sys; from pathlib import Path; from outlive.fleet.admission import admitted\n"
+        "import os, signal, sys; from pathlib import Path; from outlive.fleet.file_scan import admitted\n"
         "with admitted(100, 100, Path(sys.argv[1])): os.kill(os.getpid(), signal.SIGKILL)"
     )
     assert subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False).returncode == -9

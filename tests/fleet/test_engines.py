@@ -16,9 +16,9 @@ import outlive
 from outlive.fleet import Row, engines
 from outlive.fleet.engines import open_engine
 from outlive.fleet.file_discovery import find_files
-from outlive.fleet.idle_workers import WORKER_LIFETIME
-from outlive.fleet.journal import Journal, JournalInUse
-from outlive.fleet.scan_options import EngineError, ScanOptions
+from outlive.fleet.local_engine import WORKER_LIFETIME
+from outlive.fleet.rows import EngineError, ScanOptions
+from outlive.fleet.scan_state import Journal, JournalInUse
 from outlive.fleet.scanning import Scan, scan_files
 from tests.deaths import scenes
 from tests.fleet import made
@@ -204,7 +204,7 @@ def _engine_children() -> list[int]:
 @pytest.mark.parametrize(
     ("on", "words"),
     [
-        ("spark://x", "there is no engine 'spark://x'; say local"),
+        ("spark://x", "unknown engine 'spark://x'; use local"),
         ("dask://", "names no host"),
         ("dask://host:port", "names no host"),
         ("dask://127.0.0.1:9", "no Dask scheduler answers"),

@@ -13,7 +13,7 @@ import pytest
 
 import outlive
 from outlive import demo_models
-from outlive.fleet import idle_workers
+from outlive.fleet import local_engine
 from outlive.process.factories import close_factories
 from tests.deaths.scenes import wait_for_death
 
@@ -21,7 +21,7 @@ from tests.deaths.scenes import wait_for_death
 ORPHAN = """
 import os, subprocess, sys
 child = (
-    "import os, time; from outlive.fleet.idle_workers import end_with; end_with(os.getppid());"
+    "import os, time; from outlive.fleet.local_engine import end_with; end_with(os.getppid());"
     "print(1, flush=True); time.sleep(600)"
 )
 process = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE)
@@ -34,29 +34,29 @@ os.kill(os.getpid(), 9)
 def closed(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Set when nurseries are ended."""
     event = threading.Event()
-    monkeypatch.setattr(idle_workers, "close_idle_factories", event.set)
+    monkeypatch.setattr(local_engine, "close_idle_factories", event.set)
     return event
 
 
 def test_nurseries_are_ended_after_the_last_task(closed: threading.Event) -> None:
-    home = idle_workers.WorkerLifetime(idle_s=0.05)
+    home = local_engine.WorkerLifetime(idle_s=0.05)
     with home.task():
         pass
-    assert closed.wait(60)
+    assert closed.wait(300)
     assert home.idle
 
 
 def test_not_while_there_is_another_task(closed: threading.Event) -> None:
-    home = idle_workers.WorkerLifetime(idle_s=0.05)
+    home = local_engine.WorkerLifetime(idle_s=0.05)
     with home.task():
         with home.task():
             pass
         assert not closed.wait(0.3)
-    assert closed.wait(60)
+    assert closed.wait(300)
 
 
 def test_a_task_in_time_keeps_them(closed: threading.Event) -> None:
-    home = idle_workers.WorkerLifetime(idle_s=0.5)
+    home = local_engine.WorkerLifetime(idle_s=0.5)
     with home.task():
         pass
     with home.task():
@@ -65,7 +65,7 @@ def test_a_task_in_time_keeps_them(closed: threading.Event) -> None:
 
 def test_what_the_user_has_open_there_is_left_alone() -> None:
     close_factories()
-    home = idle_workers.WorkerLifetime(idle_s=0.05)
+    home = local_engine.WorkerLifetime(idle_s=0.05)
     with outlive.Interpreter(str(demo_models.path("healthy"))) as mine:
         with home.task():
             assert not outlive.run(demo_models.path("healthy")).died
@@ -86,5 +86,5 @@ def test_a_child_goes_with_its_parent() -> None:
 
 def test_a_stranger_is_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading.Thread, "start", lambda self: pytest.fail("it is watched"))
-    idle_workers.end_with(0)
-    idle_workers.end_with(os.getpid())
+    local_engine.end_with(0)
+    local_engine.end_with(os.getpid())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.fleet.journal import Journal, JournalInUse, RowFile, drop_old_rows, read_rows, row_at
+from outlive.fleet.scan_state import Journal, JournalInUse, RowFile, drop_old_rows, read_rows, row_at
 from tests.fleet.made import row
 
 

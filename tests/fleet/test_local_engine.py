@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.fleet import idle_workers, local_engine
+from outlive.fleet import local_engine
 from outlive.fleet.local_engine import LocalEngine, ProcessLost
-from outlive.fleet.scan_options import EngineError
+from outlive.fleet.rows import EngineError
 from outlive.process.posix import system_calls
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
@@ -145,13 +145,27 @@ def test_what_a_function_raises_is_said(nothing_left: None) -> None:
     engine.close()
 
 
+def test_a_process_that_is_stopped_is_not_waited_for(
+    nothing_left: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_engine, "_LOOK_MS", 10)
+    with pytest.raises(ProcessLost, match="was stopped, and did not go on"):
+        list(LocalEngine(1).results(made.stand_still, iter([made.task("a")])))
+
+
 # A program that is killed while its engine process starts, or while it looks at a file. The process has our
 # end of stderr: who reads it waits until both are gone.
 KILLED = """
 import os, sys
 from outlive.fleet.local_engine import EngineProcess
+from outlive.meter import is_stopped
+if sys.argv[1] == "stopped":
+    os.environ["STOP_AT_START"] = "1"
 from tests.fleet import made
 process = EngineProcess()
+if sys.argv[1] == "stopped":
+    while not is_stopped(process._process.pid):
+        pass
 if sys.argv[1] == "busy":
     process.give(made.mark_and_hang, made.task(sys.argv[2]))
     while not os.path.exists(sys.argv[2]):
@@ -160,14 +174,15 @@ os.kill(os.getpid(), 9)
 """
 
 
-@pytest.mark.parametrize("moment", ["starting", "busy"])
+@pytest.mark.parametrize("moment", ["starting", "stopped", "busy"])
 def test_engine_processes_go_with_a_program_that_is_killed(moment: str, tmp_path: Path) -> None:
+    lines = "import os, signal\nif os.environ.get('STOP_AT_START'): os.kill(os.getpid(), signal.SIGSTOP)"
     done = subprocess.run(
         [sys.executable, "-c", KILLED, moment, tmp_path / "mark"],
         stderr=subprocess.PIPE,
-        timeout=120,
+        timeout=300,
         check=False,
-        env={**os.environ, "PYTHONPATH": scenes.PATH},
+        env={**os.environ, **scenes.without(tmp_path, lines)},
     )
     assert (done.returncode, done.stderr) == (-9, b"")
 
@@ -204,9 +219,9 @@ def test_a_task_does_not_wait_for_a_thread_that_has_no_memory(monkeypatch: pytes
     def refuse() -> None:
         raise MemoryError
 
-    monkeypatch.setattr(idle_workers, "require_thread", refuse)
+    monkeypatch.setattr(local_engine, "require_thread", refuse)
     monkeypatch.setattr(threading.Thread, "start", lambda self: pytest.fail("it is waited for"))
-    home = idle_workers.WorkerLifetime()
+    home = local_engine.WorkerLifetime()
     with home.task():
         pass
     assert home.idle

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from outlive.fleet.journal import Journal, RowFile
 from outlive.fleet.regressions import ScanComparison, Tolerances, changes_for_the_worse, compare_rows
 from outlive.fleet.rows import DeviceFit, FindingSummary, Row
+from outlive.fleet.scan_state import Journal, RowFile
 from tests.fleet.made import death, output, row, run
 
 USUAL = Tolerances()

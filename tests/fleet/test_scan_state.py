@@ -16,9 +16,8 @@ import pytest
 from outlive.cache import ResultCache
 from outlive.fleet import Row
 from outlive.fleet.file_discovery import FoundFile
-from outlive.fleet.journal import Journal, JournalError, read_rows
-from outlive.fleet.scan_options import EngineError, ScanOptions, ScanTask, versions
-from outlive.fleet.scan_state import ScanState
+from outlive.fleet.rows import EngineError, ScanOptions, ScanTask, versions
+from outlive.fleet.scan_state import Journal, JournalError, ScanState, read_rows
 from tests.fleet.made import death, only_named
 
 

@@ -36,7 +36,7 @@ def test_a_flight_is_written_and_read_without_loss(path: Path) -> None:
 def test_the_drawn_verdict_is_one_finding_without_strange_characters(path: Path) -> None:
     verdict, row = load(path)
     finding, text, _ = JUDGE.find("flight", rebuild(row), None)
-    assert text.startswith(f"error[{verdict}]: {finding.headline}\n  at   {finding.where}\n")
+    assert text.startswith(f"error[{verdict}]: {finding.headline}\n  {finding.where}\n")
     assert all(line.isprintable() for line in text.splitlines())
 
 

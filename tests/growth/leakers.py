@@ -11,6 +11,7 @@ import os
 import random
 import threading
 import time
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -157,6 +158,7 @@ def dies() -> None:
 def hangs() -> None:
     rounds[0] += 1
     if rounds[0] == 30:
+        Path(os.environ["HANGS_AT"]).touch()
         time.sleep(600)
 
 

@@ -89,9 +89,7 @@ def test_when_it_would_end() -> None:
     assert (first.what, first.rounds) == ("held_bytes", 800)
     assert (second.what, second.rounds) == ("descriptors", 800)
     assert first.seconds == 40
-    assert describe_forecast(first) == (
-        "0.98 GiB (cgroup) would be reached after 800 more rounds, about 40 seconds of running"
-    )
+    assert describe_forecast(first) == ("0.98 GiB (cgroup) reached after 800 more rounds, about 40 seconds")
 
 
 def test_a_limit_that_is_passed_already_is_reached_now() -> None:

@@ -132,6 +132,7 @@ ERROR = {
     "arguments": ["words"],
     "refusal": None,
     "memory": None,
+    "model_file": "",
 }
 _VARIABLE = {"name": "kept", "type": "list", "items": 3, "bytes": 4}
 _HELD = {"trace": "", "variables": [_VARIABLE], "held": {"private_bytes": 1}}

@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).parents[2]
 _OTHERS = ("sem.loky", "loky", "joblib", "plasma", "ray", ".org.chromium", "outlive-test-")
 
 
-def play(program: str, *, timeout_s: float = 120, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
+def play(program: str, *, timeout_s: float = 300, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
     """Run a program in a Python of its own; its output."""
     text = "import os, sys, time\nimport outlive\n" + textwrap.dedent(program)
     done = subprocess.run(
@@ -38,7 +38,7 @@ def is_running(pid: int) -> bool:
     return state != "Z"
 
 
-def gone(pid: int, timeout_s: float = 20) -> bool:
+def gone(pid: int, timeout_s: float = 300) -> bool:
     """True once the process has ended."""
     end = time.monotonic() + timeout_s
     while is_running(pid) and time.monotonic() < end:

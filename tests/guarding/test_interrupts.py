@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import outlive
+from tests.deaths.moments import when
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import gone, play
 
@@ -99,7 +100,9 @@ def test_while_an_item_of_a_stream_is_awaited(tmp_path: Path) -> None:
     assert outlive.guard(abs)(-1) == 1
 
 
-def test_an_alarm_of_the_callers_own_ends_the_call() -> None:
+def test_an_alarm_of_the_callers_own_ends_the_call(tmp_path: Path) -> None:
+    running = tmp_path / "running"
+
     class Alarm(Exception):
         pass
 
@@ -107,12 +110,11 @@ def test_an_alarm_of_the_callers_own_ends_the_call() -> None:
         raise Alarm
 
     before = signal.signal(signal.SIGALRM, ring)
+    when(running.exists, lambda: os.kill(os.getpid(), signal.SIGALRM))
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.5)
         with pytest.raises(Alarm):
-            outlive.guard(time.sleep)(1000)
+            outlive.guard(lambda: (running.touch(), time.sleep(1000)))()
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert outlive.guard(abs)(-1) == 1
 

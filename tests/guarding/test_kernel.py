@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -40,10 +41,14 @@ def test_a_death_leaves_the_kernel_alive(kernel: Kernel) -> None:
     assert kernel.run("print(os.getpid() == before)").text == "True\n"
 
 
-def test_the_square_button_reaches_the_function(kernel: Kernel) -> None:
-    kernel.run("def wait():\n    try:\n        time.sleep(1000)\n    finally:\n        print('tidied up')")
+def test_the_square_button_reaches_the_function(kernel: Kernel, tmp_path: Path) -> None:
+    running = tmp_path / "running"
+    kernel.run(
+        f"def wait():\n    try:\n        open({str(running)!r}, 'w').close()\n        time.sleep(1000)\n"
+        "    finally:\n        print('tidied up')"
+    )
     kernel.run("outlive.guard(abs)(1)")
-    cell = kernel.run("outlive.guard(wait)()", stop_after_s=3)
+    cell = kernel.run("outlive.guard(wait)()", stop_when=running.exists)
     assert cell.error == "KeyboardInterrupt"
     assert "tidied up" in cell.text
     assert kernel.run("print(outlive.guard(abs)(-4))").text == "4\n"

@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import cloudpickle
 import pytest
@@ -55,12 +56,29 @@ def test_a_spare_that_leaves_as_its_first_call_comes_is_replaced_unnoticed(
     assert outlive.guard(os.getpid)() != spare.pid
 
 
-def test_a_worker_that_is_called_goes_on(impatient: None) -> None:
-    whose = outlive.guard(os.getpid)
-    first = whose()
+def test_a_call_makes_a_worker_wait_anew(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By how long it asks the system to wait after each call: the whole time, each time."""
+    monkeypatch.setattr(process, "IDLE_S", 500.0)
+
+    def listen() -> None:
+        link = sys.modules["outlive_child.guard.link"].Link
+        wait, link.asked_ms = link._wait, []
+
+        def ask(self: Any, timeout_ms: float) -> bool:
+            link.asked_ms.append(timeout_ms)
+            return bool(wait(self, timeout_ms))
+
+        link._wait = ask
+
+    def asked_ms() -> list[float]:
+        return list(sys.modules["outlive_child.guard.link"].Link.asked_ms)
+
+    outlive.guard(listen)()
     for _ in range(8):
-        time.sleep(IDLE_S / 4)
-        assert whose() == first
+        time.sleep(0.1)  # longer than it stays awake, so that it asks
+        outlive.guard(abs)(1)
+    long = [one for one in outlive.guard(asked_ms)() if one > 1000]
+    assert set(long) == {500_000.0}
 
 
 def test_a_stream_is_waited_for(impatient: None) -> None:
@@ -102,7 +120,7 @@ def test_a_line_that_is_read_when_ctrl_c_comes_is_shown(
 
     monkeypatch.setattr(outputs.operating_system, "read", read_and_press)
     with pytest.raises(KeyboardInterrupt):
-        outlive.guard(speak, seconds=30)()
+        outlive.guard(speak, seconds=300)()
     assert capsys.readouterr().out == "the last line\n"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -126,7 +144,7 @@ def test_a_second_ctrl_c_is_not_held_back(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(outputs.operating_system, "read", read_and_press)
     with pytest.raises(KeyboardInterrupt):
-        outlive.guard(speak, seconds=30)()
+        outlive.guard(speak, seconds=300)()
     assert steps == ["pressed", "held back"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -192,7 +210,7 @@ def test_an_error_that_is_kept_keeps_no_shared_memory() -> None:
         with pytest.raises(outlive.ModelDied) as caught:
             outlive.guard(os.abort)()
         kept.append(caught.value)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while (held := len(shared_blocks())) > before and time.monotonic() < end:
         pool.close()  # a spare for the next call may only be on its way, and come even after this
         time.sleep(0.05)
@@ -204,5 +222,5 @@ def test_what_died_is_named_as_what_it_was() -> None:
     with pytest.raises(outlive.ModelDied) as caught:
         outlive.guard(os._exit)(7)
     finding = caught.value.finding
-    assert finding.headline == "the function's process ended by itself without an answer"
+    assert finding.headline == "Process exited without an answer: exit code 7"
     assert "model" not in str(caught.value)

@@ -284,7 +284,7 @@ def test_a_call_comes_back_where_the_system_has_no_memory_to_poll(monkeypatch: p
         return "said"
 
     monkeypatch.setattr(wires, "is_worth_it", lambda: False)  # as on one core: answers come by the socket
-    function = outlive.guard(speak, seconds=30, fresh=True)
+    function = outlive.guard(speak, seconds=300, fresh=True)
     assert function() == "said"
     monkeypatch.setattr(outputs.operating_system, "wait", wait)
     assert function() == "said"

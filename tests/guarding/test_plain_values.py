@@ -18,6 +18,7 @@ from outlive.guarding.worker_errors import GuardedError, rebuild_plain
 from outlive.process.child.guard import exceptions, plain_values, segments
 from outlive.process.child.guard.message_frames import FrameReader, Malformed
 from outlive.process.child.leak.targets import CannotRepeat
+from outlive.process.child.posix import segment_memory
 from outlive.process.flight import Flight
 from outlive.verbs.judging import JUDGE
 from tests.deaths.restrictions import linux_only
@@ -242,7 +243,7 @@ def test_long_words_are_cut_in_their_middle() -> None:
 
 
 def _sealed(size: int) -> int:
-    return segments.new_segment(size)
+    return segment_memory.new_segment(size)
 
 
 def _unsealed(size: int) -> int:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -57,7 +56,7 @@ def test_it_runs_as_the_main_program_and_its_exit_code_is_passed_on(script: Path
     said, end, memory, *_ = done.stderr.splitlines()
     assert said == "on stderr"
     assert end.endswith("program.py  ended with exit code 5")
-    assert memory.startswith("  Memory: ")
+    assert memory.startswith("  Peak memory ")
 
 
 def test_a_module(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +103,7 @@ def test_limits(script: Path, tmp_path: Path) -> None:
     assert "in act" in flight["fault_trace"]
     hoard = guard("--memory", "200MB", script, "hoard")
     assert hoard.returncode in (1, 3)
-    assert "error[D502]: the script needs more memory than its limit of 191 MiB" in hoard.stderr
+    assert "error[D502]: Memory limit exceeded: the limit is 200 MB" in hoard.stderr
 
 
 @pytest.mark.parametrize("words", [["there_is_no_such_file.py"], [], ["--memory", "many", "x.py"]])
@@ -125,7 +124,6 @@ def test_ctrl_c_ends_the_script_and_leaves_nothing(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         pid = int(process.stdout.readline())
-        time.sleep(0.2)
         os.kill(process.pid, signal.SIGINT)
-        assert process.wait(60) == 130
+        assert process.wait(300) == 130
     assert gone(pid)

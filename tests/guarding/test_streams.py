@@ -14,6 +14,7 @@ import pytest
 
 import outlive
 from outlive.guarding.guarded_call import GuardedStream
+from tests.deaths.moments import Clock
 from tests.deaths.restrictions import linux_only
 from tests.guarding.scenes import gone
 
@@ -96,15 +97,19 @@ def test_a_generator_that_dies() -> None:
     assert list(stream) == []
 
 
-def test_a_generator_that_hangs() -> None:
+def test_a_generator_that_hangs(clock: Clock, tmp_path: Path) -> None:
+    running = tmp_path / "running"
+
     def hangs() -> Any:
         import time
 
         yield 1
+        running.touch()
         time.sleep(1000)
 
-    stream = outlive.guard(hangs, seconds=4)()
+    stream = outlive.guard(hangs, seconds=300)()
     assert next(stream) == 1
+    clock.advance_when(running.exists)
     with pytest.raises(outlive.LimitReached):
         next(stream)
 
@@ -197,15 +202,13 @@ def test_a_stream_fed_by_a_stream() -> None:
     assert list(guarded(guarded(range(4)))) == [0, 1, 16, 81]
 
 
-def test_the_callers_time_is_not_the_functions() -> None:
+def test_the_callers_time_is_not_the_functions(clock: Clock) -> None:
     def slowly() -> Iterator[int]:
-        import time
-
         for number in range(3):
-            time.sleep(1.5)
+            clock.advance(1000)
             yield number
 
-    assert outlive.guard(sum, seconds=4)(slowly()) == 3
+    assert outlive.guard(sum, seconds=300)(slowly()) == 3
 
 
 def test_an_iterator_can_be_asked_from_another_thread_of_the_function() -> None:

@@ -17,9 +17,20 @@ from tests.house.modules import imports_of, read_modules
 ENTRY_POINTS = ("cli", "jupyter", "pytest_plugin")
 # What entry points may import beside themselves: verbs, what draws results, and the words all packages share.
 OPEN_TO_ALL = frozenset(
-    {"verbs", "rendering", "finding", "errors", "units", "names", "version", "atomic_files", "__init__"}
+    {
+        "verbs",
+        "rendering",
+        "finding",
+        "errors",
+        "units",
+        "names",
+        "version",
+        "atomic_files",
+        "system_features",
+        "__init__",
+    }
 )
-COMMAND_LINE_ONLY = frozenset({"notebook", "demo"})
+COMMAND_LINE_ONLY = frozenset({"notebook", "demo", "help", "completion"})
 # How a result is shown, and where: no matter of the verb.
 PRESENTATION = frozenset(
     {

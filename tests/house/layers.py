@@ -33,6 +33,7 @@ LAYERS = (
         "threads",
         "atomic_files",
         "cache",
+        "system_features",
         "demo_models",
     ),
 )

@@ -11,18 +11,13 @@ from tests.house.modules import Module, read_modules
 
 # Packages that are about one platform.
 POSIX_PACKAGES = ("process/posix/", "process/child/posix/", "process/child/tracing/", "meter/linux/")
-# What else names something that only POSIX systems have, and why it cannot be moved.
+# The one module beside them that names something that only POSIX systems have, and why; never a package.
 EXCEPTIONS = {
-    "process/child/guard/": "a guarded worker's half of a call: a platform replaces it as a whole",
-    "process/child/leak/": "runs in a guarded worker only",
-    "kernel_deaths/": "the black box: its watcher is a program of its own, which loads nothing of outlive",
-    "environment/capabilities.py": "names /dev/shm in its report",
-    "rules/": "evidence names the file that a fact was read from",
-    "pytest_plugin/worker_session.py": "entry points import verbs only; lifts its limit where it has one",
-    "cache.py": "lies below process and meter; asks for the owner of a file where there is one",
-    "atomic_files.py": "lies below process and meter; reserves room for a file where the system can",
-    "model/file_bytes.py": "lies below process; `pread` in place of `seek` and `read` where there is one",
+    "system_features.py": "lies below process and meter; each function has an answer on every system",
 }
+# The modules that choose the platform: what others need of a platform's package, they import from these.
+CHOOSERS = ("process/operating_system.py", "process/child/operating_system.py", "meter/operating_system.py")
+_CHOSEN = ("process.posix", "process.child.posix", "process.child.tracing", "meter.linux")
 MODULES = frozenset({"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios"})
 _OS = """
 fork forkpty killpg WNOHANG WIFSIGNALED WIFSTOPPED WTERMSIG WEXITSTATUS WSTOPSIG memfd_create MFD_CLOEXEC
@@ -63,6 +58,18 @@ def stale_exceptions(package: Path) -> list[str]:
         if next(_found(module), None)
     }
     return [entry for entry in EXCEPTIONS if not any(path.startswith(entry) for path in users)]
+
+
+def imports_past_the_choice(package: Path) -> list[str]:
+    """Imports of a platform's package by a module that is of no platform."""
+    chosen = tuple(f"{package.name}.{name}" for name in _CHOSEN)
+    return [
+        f"{module.at(line)}: import {target} through the module that chooses the platform"
+        for module in read_modules(package)
+        if not module.path.relative_to(package).as_posix().startswith((*POSIX_PACKAGES, *CHOOSERS))
+        for line, target in module.imports
+        if target.startswith(chosen)
+    ]
 
 
 def _is_excepted(path: str) -> bool:

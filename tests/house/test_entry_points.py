@@ -30,6 +30,7 @@ ALLOWED: dict[str, dict[str, str]] = {
         "measure": "goes with --sparsity",
     },
     "plan": {"devices": "the old spelling of `outlive devices`"},
+    "export": {"tflm": "the old name of target"},
     "convert": {"setting": "how a command line spells **settings"},
     "fit": {"tolerance": "the old name of max_loss", "every": "the old name of all"},
     "guard": {

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+from outlive.process.child import operating_system
 from tests.house.conftest import Plant
-from tests.house.platforms import EXCEPTIONS, posix_names, stale_exceptions
+from tests.house.platforms import (
+    EXCEPTIONS,
+    imports_past_the_choice,
+    posix_names,
+    stale_exceptions,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +57,63 @@ def test_what_every_platform_has_is_left_alone(plant: Plant) -> None:
     assert posix_names(plant({"fleet/engine.py": text})) == []
 
 
+@pytest.mark.parametrize(
+    "text", ["from ..posix import pages", "from outlive.process.child.posix.pages import f"]
+)
+def test_a_platform_that_is_imported_past_the_choice_is_found(plant: Plant, text: str) -> None:
+    package = plant({"process/child/guard/blocks.py": text, "process/child/operating_system.py": text})
+    (problem,) = imports_past_the_choice(package)
+    assert "blocks.py:1: import outlive.process.child.posix.pages" in problem
+
+
+def test_the_tracing_of_one_platform_is_not_imported_past_the_choice(plant: Plant) -> None:
+    package = plant({"process/child/guard/exceptions.py": "from ..tracing import tracee"})
+    (problem,) = imports_past_the_choice(package)
+    assert "exceptions.py:1: import outlive.process.child.tracing.tracee" in problem
+
+
+@pytest.mark.parametrize("fault", ["", "from .tracing import tracee", "from .posix import own_process"])
+def test_child_processes_load_on_another_platform(tmp_path: Path, fault: str) -> None:
+    failures = _load_on_another_platform(tmp_path / "outlive_child", fault)
+    assert failures == (["planted"] if fault else [])
+
+
+# A module of a platform that has whatever it is asked for.
+_ANY_NAME = """
+def __getattr__(name):
+    return type(name, (), {"__init__": lambda self, *given: None})
+"""
+_LOAD = """
+import importlib, sys
+for name in sys.argv[1:]:
+    try:
+        importlib.import_module("outlive_child." + name)
+    except ImportError:
+        print(name)
+"""
+
+
+def _load_on_another_platform(copy: Path, fault: str) -> list[str]:
+    """The modules of child processes that do not load where `posix` and `tracing` are not there."""
+    own = shutil.ignore_patterns("posix", "tracing", "startup", "__pycache__")
+    shutil.copytree(Path(operating_system.__file__).parent, copy, ignore=own)
+    chooser = copy / "operating_system.py"
+    chooser.write_text(chooser.read_text("utf-8").replace(".posix", ".other"), "utf-8")
+    (copy / "planted.py").write_text(fault, "utf-8")
+    (copy / "other").mkdir()
+    (copy / "other" / "__init__.py").touch()
+    for name in operating_system.__all__:
+        (copy / "other" / f"{name}.py").write_text(_ANY_NAME, "utf-8")
+    modules = [".".join(path.relative_to(copy).with_suffix("").parts) for path in copy.rglob("[a-z]*.py")]
+    command = [sys.executable, "-c", _LOAD, *sorted(modules)]
+    done = subprocess.run(command, cwd=copy.parent, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.split()
+
+
 def test_an_exception_that_nothing_needs_is_found(plant: Plant) -> None:
     package = plant({"cache.py": "import os\nos.getuid()"})
-    assert stale_exceptions(package) == [entry for entry in EXCEPTIONS if entry != "cache.py"]
+    assert stale_exceptions(package) == list(EXCEPTIONS)
+
+
+def test_no_exception_is_a_package() -> None:
+    assert [entry for entry in EXCEPTIONS if not entry.endswith(".py")] == []

@@ -13,7 +13,7 @@ from tests.house.rulebook import bad_explanations, catalogue_gaps, untested_rule
 SECTIONS = (
     "What it checks\n    The file.\n\nWhy it matters\n    x\n\nWhat to do\n    x\n\nLimits\n    None.\n"
 )
-HEADLINE = "the file is a Git LFS pointer"
+HEADLINE = "The file is a Git LFS pointer"
 FILE = "rules/file/f104_git_lfs_pointer.py"
 
 
@@ -69,7 +69,8 @@ def test_a_code_or_name_used_twice_is_found(plant: Plant) -> None:
         "HTML was saved as a model",
         "LiteRT's schema has no such type",
         "Git LFS left a pointer",
-        "x" * 90,
+        "ai-edge-quantizer refuses the model",
+        "X" * 90,
     ],
 )
 def test_a_good_headline_is_fine(headline: str) -> None:
@@ -79,12 +80,12 @@ def test_a_good_headline_is_fine(headline: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        (headlined("The file is empty"), "starts with a capital"),
-        (headlined("the file is empty."), "ends with a full stop"),
-        (headlined("x" * 91), "has 91 characters"),
-        (headlined("the file is empty or cut short"), "says 'or'"),
+        (headlined("the file is empty"), "starts with a small letter"),
+        (headlined("The file is empty."), "ends with a full stop"),
+        (headlined("X" * 91), "has 91 characters"),
+        (headlined("The file is empty or cut short"), "says 'or'"),
         (replace(GOOD, summary=""), "there is no headline"),
-        (replace(GOOD, summary="another headline"), "first line of the docstring is not the headline"),
+        (replace(GOOD, summary="Another headline"), "first line of the docstring is not the headline"),
         (replace(GOOD, doc=GOOD.doc.replace("Limits", "Bounds")), "no section 'Limits'"),
         (
             replace(GOOD, doc=GOOD.doc.replace("Why it matters", "See Why it matters")),

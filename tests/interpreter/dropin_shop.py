@@ -59,5 +59,9 @@ class Shop:
 
 
 def first_words(text: str) -> str:
-    """The runtime's own words: outlive's finding begins with its code."""
-    return text.split("\nerror[", maxsplit=1)[0].rstrip()
+    """The runtime's own words: outlive's finding begins with its code.
+
+    LiteRT joins some sentences without a space ("Could not open 'x'.The model ..."); outlive puts each on a
+    line of its own.
+    """
+    return "".join(text.split("\nerror[", maxsplit=1)[0].split())

@@ -121,7 +121,7 @@ def test_the_interpreter_does_both(tmp_path: Path) -> None:
         np.testing.assert_array_equal(real, outlive.dequantize_output(model.outputs[0], raw))
         with pytest.raises(ValueError, match="'image'"):
             interpreter.quantize_input("imgae", image)
-        with pytest.raises(ValueError, match="there is no tensor 99"):
+        with pytest.raises(ValueError, match="unknown tensor 99"):
             interpreter.dequantize_output(99)
     assert abs(float(real.sum()) - 1) < 0.1
     flight = outlive.run(demo_models.path("healthy_int8"), [image], quantize=True, dequantize=True)

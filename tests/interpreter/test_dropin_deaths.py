@@ -6,8 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +13,9 @@ import pytest
 
 import outlive
 from outlive.process.flight import Flight
+from tests.deaths import moments
 from tests.deaths.models import LEAST, dividing, endless
-from tests.deaths.scenes import set_deadline
+from tests.deaths.moments import Clock
 from tests.interpreter.dropin_models import MODELS
 
 I8 = np.int64
@@ -120,10 +119,10 @@ def test_on_death_is_raise_or_restart() -> None:
         outlive.Interpreter(model_content=MODELS["relu"](), on_death="ignore")
 
 
-def test_a_deadline_ends_what_never_ends() -> None:
-    interpreter = outlive.Interpreter(model_content=endless(), seconds=60)
+def test_a_deadline_ends_what_never_ends(clock: Clock) -> None:
+    interpreter = outlive.Interpreter(model_content=endless(), seconds=300)
     interpreter.allocate_tensors()
-    set_deadline(interpreter, 0.5)
+    clock.advance_when(lambda: moments.a_worker_is_at("invoke"))
     with pytest.raises(outlive.LimitReached):
         interpreter.invoke()
 
@@ -133,8 +132,9 @@ def test_an_interrupt_in_the_middle_of_a_run_is_prompt_and_the_next_call_works()
     interpreter.allocate_tensors()
     interpreter.set_tensor(0, np.array([3], np.int32))
     for _ in range(2):
-        timer = threading.Timer(0.7, os.kill, [os.getpid(), signal.SIGINT])
-        timer.start()
+        timer = moments.when(
+            lambda: moments.a_worker_is_at("invoke"), lambda: os.kill(os.getpid(), signal.SIGINT)
+        )
         with pytest.raises(KeyboardInterrupt):
             interpreter.invoke()
         timer.join()
@@ -146,8 +146,8 @@ PROGRAM = """
 import sys, numpy, outlive
 interpreter = outlive.Interpreter(sys.argv[1])
 interpreter.allocate_tensors()
-print("pid", interpreter.pid, flush=True)
 try:
+    print("pid", interpreter.pid, flush=True)
     interpreter.invoke()
 except KeyboardInterrupt:
     print("interrupted", interpreter.get_tensor(0).tolist(), flush=True)
@@ -161,9 +161,8 @@ def test_a_signal_from_the_terminal_is_the_programs_own(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
         worker = int(program.stdout.readline().split()[1])
-        time.sleep(0.5)
         program.send_signal(signal.SIGINT)
-        out, complaints = program.communicate(timeout=20)
+        out, complaints = program.communicate(timeout=300)
     assert out == "interrupted [0]\n"
     assert complaints == ""
     assert not Path(f"/proc/{worker}").exists()

@@ -99,7 +99,7 @@ def test_an_interpreter_advises_what_a_run_does() -> None:
         assert first.command == "interpreter.resize_tensor_input(0, [5, 3]); interpreter.allocate_tensors()"
         with pytest.raises(InputError) as caught:
             interpreter.set_tensor(0, np.ones((2, 4), F4))
-        assert "if the model can be resized" in caught.value.finding.remedies[-1].action
+        assert "if the model supports it" in caught.value.finding.remedies[-1].action
 
 
 def windowed() -> bytes:

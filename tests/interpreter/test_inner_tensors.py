@@ -49,7 +49,7 @@ def test_the_operator_that_makes_nan_is_named_and_its_weights() -> None:
         "S706",
         outlive.finding.OpPlace(subgraph=0, index=1, type="FULLY_CONNECTED"),
     )
-    assert "holds 1 of 64 that are not finite" in finding.evidence[-1].fact
+    assert "contains 1 of 64 values that are not finite" in finding.evidence[-1].fact
 
 
 def test_numbers_that_nobody_chose_are_not_held_against_a_logarithm() -> None:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,8 +56,8 @@ class Kernel:
     def pid(self) -> int:
         return int(self.manager.provisioner.process.pid)
 
-    def run(self, code: str, stop_after_s: float | None = None, counted: bool = True) -> Cell:
-        """Run a cell; press the button with the square a moment later, if that is asked for."""
+    def run(self, code: str, stop_when: Callable[[], object] | None = None, counted: bool = True) -> Cell:
+        """Run a cell; press the button with the square as soon as something is so, if that is asked for."""
         said: list[str] = []
         shown: list[dict[str, Any]] = []
 
@@ -75,8 +75,9 @@ class Kernel:
                 code, timeout=_TIMEOUT_S, output_hook=hear, store_history=counted
             )
             running = asyncio.ensure_future(cell)
-            if stop_after_s is not None:
-                await asyncio.sleep(stop_after_s)
+            if stop_when is not None:
+                while not stop_when():
+                    await asyncio.sleep(0.01)
                 await self.manager.interrupt_kernel()
             return await running
 

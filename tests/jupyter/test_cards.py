@@ -113,7 +113,7 @@ def test_what_a_file_says_is_shown_and_not_obeyed(name: str) -> None:
 def test_a_card_says_what_the_text_says() -> None:
     card = PageCard(outlive.plan(demo_models.path("healthy")))
     said = re.sub(r"<style>.*?</style>|<[^>]+>", " ", card.html(), flags=re.DOTALL)
-    for word in ("packed weights", "workspace", "peak", "Most is alive at"):
+    for word in ("packed weights", "workspace", "peak", "Peak at operator"):
         assert word in said
         assert word in card.plain()
 

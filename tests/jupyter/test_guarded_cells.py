@@ -32,7 +32,7 @@ kernel_pid = os.getpid()
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
     with started(OUTLIVE_BLACKBOX_DIR=str(tmp_path_factory.mktemp("box"))) as running:
         begun = running.run(BEGIN)
-        assert (begun.error, begun.text) == ("", "")
+        assert begun.error == ""
         yield running
 
 
@@ -178,7 +178,7 @@ def test_an_exception_comes_back_with_its_line(kernel: Kernel) -> None:
 def test_too_much_memory_is_an_exception(kernel: Kernel) -> None:
     cell = kernel.run("%%outlive --memory 200MB\nnp.ones(10**9)")
     assert cell.error in ("MemoryError", "LimitReached")
-    assert "error[D502]: the cell" in cell.plain()
+    assert "error[D502]: Memory limit exceeded: the cell" in cell.plain()
     assert "its limit is 191 MiB" in cell.html() or "its limit of 191 MiB" in cell.html()
 
 
@@ -224,7 +224,7 @@ def test_fifty_deaths_leave_nothing(tmp_path: Path) -> None:
         for _ in range(4):
             assert kernel.run("%%outlive\nos.abort()").error == "ModelDied"
         kernel.run("gc.collect()")
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while not all(map(operator.le, held(kernel), before)) and time.monotonic() < end:
             time.sleep(0.05)
         after = held(kernel)
@@ -233,7 +233,7 @@ def test_fifty_deaths_leave_nothing(tmp_path: Path) -> None:
         assert kernel.run("[name for name in os.listdir('/dev/shm') if 'outlive' in name]").plain() == "[]"
         assert not list(tmp_path.glob("*.json"))  # the kernel itself never died
         processes = scenes.children(kernel.pid) | {kernel.pid}
-    assert scenes.wait_for_death(processes, 60) == set()
+    assert scenes.wait_for_death(processes) == set()
 
 
 def test_names_are_found_in_the_code() -> None:

@@ -53,5 +53,5 @@ def test_a_kernel_loads_it_and_says_how_the_last_one_died(profile: Path, tmp_pat
         kernel.restart(now=True)
         cell = kernel.run("'first'")
         assert "error[D505]" in cell.plain()
-        assert "while cell [2] ran" in cell.plain()
+        assert "cell [2]:2" in cell.plain()
         assert kernel.run("'second'").plain() == "'second'"

@@ -51,7 +51,7 @@ def test_litert_is_guarded_and_not_even_loaded() -> None:
     facts = play(PROTECT + NOTEBOOK.format(module="ai_edge_litert.interpreter") + LIBRARIES)
     assert facts == {
         "error": "ModelDied",
-        "code": "D504",
+        "code": "O109",
         "shape": [1, 10],
         "native": [],
         "runtime": "litert",
@@ -284,7 +284,7 @@ def test_a_notebook_of_tensorflows_survives() -> None:
     facts: dict[str, Any] = {}
     for line in out.splitlines():
         facts |= json.loads(line) if line.startswith("{") else {}
-    assert (facts["error"], facts["code"], facts["runtime"]) == ("ModelDied", "D504", "tensorflow")
+    assert (facts["error"], facts["code"], facts["runtime"]) == ("ModelDied", "O109", "tensorflow")
     assert facts["layers"] >= 2
     assert facts["ours"] == "outlive.verbs.debugger"
     assert facts["unquantized"] == ["supported_types asks for uint8"]

@@ -11,7 +11,7 @@ import pytest
 import outlive
 from outlive.cli.main import main
 from outlive.kernel_deaths import record_store
-from outlive.kernel_deaths.watcher import death_record
+from outlive.process.child.watcher import death_record
 
 DEATH: dict[str, Any] = {
     "pid": 7, "busy": True, "status": 11, "started": 1.0, "ended": 2.0, "notebook": "a.ipynb",
@@ -39,7 +39,7 @@ def dead(folder: Path) -> None:
 def test_the_last_death_is_told(dead: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["blackbox", "show", "20260101-101010-7"]) == 0
     said = capsys.readouterr().out
-    for words in ("while cell [12] ran, after 3.4 s", "error[D504]", "cell [12]:1 in f", "last words", "f()",
+    for words in ("in cell [12] after 3.4 s", "error[D504]", "cell [12]:1 in f", "last words", "f()",
                   "9.54 MiB before the cell", "14.3 MiB at the end"):  # fmt: skip
         assert words in said
     assert main(["blackbox", "last"]) == main(["blackbox"]) == 0
@@ -90,14 +90,14 @@ def test_records_can_be_removed_and_recording_switched_off(
         ({"status": 9, "oom_kills": [3, 4]}, "D501", "%%outlive --memory 5600MB"),
         ({"status": 11}, "D504", "%%outlive"),
         ({"status": 0x300, "exited": 3}, "D509", "Python code called os._exit(3)"),
-        ({"status": None, "fault_trace": "", "lost": True}, "D510", "it held 14.3 MiB of 7.45 GiB"),
+        ({"status": None, "fault_trace": "", "lost": True}, "D510", "used 14.3 MiB of 7.45 GiB"),
     ],
 )
 def test_what_is_to_be_done_is_about_a_cell(
     folder: Path, capsys: pytest.CaptureFixture[str], content: dict[str, Any], code: str, words: str
 ) -> None:
     death_record.write_private(str(folder / "one.json"), {**DEATH, **content})
-    assert main(["blackbox"]) == 0
+    assert main(["blackbox", "-v"]) == 0
     said = capsys.readouterr().out
     assert f"error[{code}]" in said
     assert words in said
@@ -121,9 +121,9 @@ def test_python_has_the_same(dead: None) -> None:
     assert outlive.blackbox("on").recording
     assert outlive.blackbox("clear").removed == 2
     assert len(outlive.blackbox()) == 0
-    with pytest.raises(LookupError, match="there is no record"):
+    with pytest.raises(LookupError, match="unknown record"):
         outlive.blackbox("show", "none")
-    with pytest.raises(ValueError, match="there is no action"):
+    with pytest.raises(ValueError, match="unknown action"):
         outlive.blackbox("everything")
     with pytest.raises(ValueError, match="takes no name"):
         outlive.blackbox("last", "20260101-101010-7")

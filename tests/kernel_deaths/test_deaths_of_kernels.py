@@ -44,12 +44,12 @@ DEATHS: dict[str, tuple[str, str, str | None, str]] = {
     "SIGSEGV": (SEGFAULT, "D504", "SIGSEGV", "cell [2]:3 in innermost"),
     "SIGABRT": (ABORT, "D505", "SIGABRT", "cell [2]:3 in <module>"),
     "SIGFPE": ("import faulthandler\nfaulthandler._sigfpe()", "D506", "SIGFPE", "cell [2]:2 in <module>"),
-    "SIGKILL": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "D508", "SIGKILL", "a cell ran"),
+    "SIGKILL": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "D508", "SIGKILL", "in a cell"),
     "os._exit": ("import os\nos._exit(7)", "D509", None, "cell [2]:2 in <module>"),
     "SIGBUS": (BUS, "D504", "SIGBUS", "cell [2]:6 in <module>"),
     "SIGILL": ("import os, signal\nos.kill(os.getpid(), signal.SIGILL)", "D507", "SIGILL", "cell [2]:2"),
     "a thread's": (THREAD, "D504", "SIGSEGV", "cell [2]:3 in work"),
-    "C exit": ("import ctypes\nctypes.CDLL(None)._exit(9)", "D509", None, "while a cell ran"),
+    "C exit": ("import ctypes\nctypes.CDLL(None)._exit(9)", "D509", None, "in a cell"),
 }  # fmt: skip
 
 
@@ -72,13 +72,13 @@ def kernel(running: Kernel, shelf: Path) -> Kernel:
         running.restart()
     if running.run("len(In)", counted=False).plain() == "1":
         begun = running.run(LOAD)
-        assert (begun.error, begun.text, begun.shown) == ("", "", ())
+        assert (begun.error, begun.shown) == ("", ())
     for path in shelf.glob("*.json"):
         path.unlink()
     return running
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 10.0) -> Any:
+def wait_for(condition: Callable[[], Any], seconds: float = 300.0) -> Any:
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)
@@ -99,13 +99,14 @@ def test_a_restarted_kernel_says_how_it_died(kernel: Kernel, shelf: Path, name: 
     recorder = scenes.children(kernel.pid)
     kernel.die(code)
     kernel.restart(now=True)
-    said = kernel.run(LOAD).plain()
+    shown = kernel.run(LOAD)
+    said = shown.plain()
     assert f"error[{verdict}]" in said
     assert place in said
-    assert "the kernel died while cell [2] ran" in said
-    assert (signal_name or "exit code") in said
+    assert "the kernel died in cell [2]" in said
+    assert (signal_name or "exit code") in shown.html()
     if name == "SIGABRT":
-        assert "it printed last: terminate called after throwing" in said
+        assert "terminate called after throwing" in shown.html()
     assert scenes.wait_for_death(recorder) == set()
     (path,) = shelf.glob("*.json")
     assert oct(path.stat().st_mode)[-3:] == "600"
@@ -130,14 +131,15 @@ def test_a_kill_for_memory_is_told_from_another_kill(kernel: Kernel, shelf: Path
         kernel.die("import numpy as np\nkept = [np.ones(10_000_000) for _ in range(100)]")
         content = record(shelf)
         kernel.restart(now=True)
-        said = kernel.run(LOAD).plain()
+        shown = kernel.run(LOAD)
+    said = shown.html()
     assert content["status"] == 9
     assert not cgroup.path.exists()
     assert content["oom_kills"][1] > content["oom_kills"][0]
-    assert "error[D501]" in said
-    assert "out-of-memory kills rose" in said
-    assert "had: 381 MiB, all that this container has" in said
-    assert "held: at least" in said
+    assert "error[D501]" in shown.plain()
+    assert "out-of-memory kill counter rose" in said
+    assert "381 MiB, all that this container has" in said
+    assert "at least" in said
     assert max(point["bytes"] for point in content["timeline"]) > 50_000_000
 
 
@@ -181,10 +183,10 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_a_kernel_whose_server_is_gone_did_not_die(tmp_path: Path) -> None:
     with scenes.start(SERVER, env={"OUTLIVE_BLACKBOX_DIR": str(tmp_path)}) as server:
-        out, _ = server.communicate(timeout=60)
+        out, _ = server.communicate(timeout=300)
     facts = json.loads(out)
     assert facts["error"] == ""
-    assert scenes.wait_for_death({facts["pid"]}, 20) == set()
+    assert scenes.wait_for_death({facts["pid"]}) == set()
     assert wait_for(lambda: not list(tmp_path.iterdir()))
     assert list(tmp_path.iterdir()) == []
 
@@ -196,7 +198,7 @@ def test_a_death_between_cells_is_told_as_such(kernel: Kernel, shelf: Path) -> N
     content = record(shelf)
     assert (content["busy"], content["status"], content["cell"]["number"]) == (False, 9, 2)
     kernel.restart(now=True)
-    assert "the kernel died between two cells, after cell [2]" in kernel.run(LOAD).plain()
+    assert "the kernel died between cells, after cell [2]" in kernel.run(LOAD).plain()
 
 
 def test_a_kill_that_takes_the_recorder_along_is_still_a_record(kernel: Kernel) -> None:
@@ -205,7 +207,7 @@ def test_a_kill_that_takes_the_recorder_along_is_still_a_record(kernel: Kernel) 
     kernel.restart(now=True)
     said = kernel.run(LOAD).plain()
     assert "error[D510]" in said
-    assert "while cell [2] ran" in said
+    assert "in cell [2]" in said
 
 
 def test_another_notebook_does_not_show_it(kernel: Kernel, shelf: Path) -> None:
@@ -222,11 +224,17 @@ def test_another_notebook_does_not_show_it(kernel: Kernel, shelf: Path) -> None:
 def test_stack_dumps_also_go_where_the_user_wants_them(kernel: Kernel, tmp_path: Path) -> None:
     wanted = tmp_path / "my_faults.txt"
     kernel.run(f"import faulthandler\nfile = open({str(wanted)!r}, 'w')\nfaulthandler.enable(file)")
-    kernel.run("import time; time.sleep(3)")  # the recorder looks four times a second
+    (recorder,) = scenes.children(kernel.pid)
+    assert wait_for(lambda: str(wanted) in _opened(recorder)), "the recorder looks four times a second"
     kernel.die("faulthandler._sigsegv()")
     assert wait_for(lambda: "Fatal Python error: Segmentation fault" in wanted.read_text())
     kernel.restart(now=True)
     assert "D504" in kernel.run(LOAD).plain()
+
+
+def _opened(pid: int) -> set[str]:
+    folder = Path(f"/proc/{pid}/fd")
+    return {os.readlink(folder / name) for name in os.listdir(folder)}
 
 
 def test_what_native_code_prints_still_arrives(kernel: Kernel) -> None:

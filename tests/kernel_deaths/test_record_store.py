@@ -13,7 +13,8 @@ import pytest
 
 from outlive.kernel_deaths import record_store as store
 from outlive.kernel_deaths.record import Record
-from outlive.kernel_deaths.watcher import death_record, notes_file
+from outlive.meter import process_start, read_boot_id
+from outlive.process.child.watcher import death_record, notes_file
 from outlive.verbs.judging import JUDGE
 
 ME = {"session": "kernel-1.json", "notebook": "", "folder": "here"}
@@ -122,7 +123,7 @@ def left_behind(boot: str, busy: int, ending: int = notes_file.LIVES, started: f
 
 
 def test_what_a_killed_recorder_left_becomes_a_record() -> None:
-    folder = left_behind(store.boot_id(), busy=1)
+    folder = left_behind(read_boot_id(), busy=1)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} <= {0o600, 0o644}
     store.tidy()
@@ -143,7 +144,7 @@ def test_what_a_killed_recorder_left_becomes_a_record() -> None:
     ],
 )
 def test_a_system_that_went_down_is_no_death(boot: str, busy: int, ending: int) -> None:
-    folder = left_behind(boot or store.boot_id(), busy, ending)
+    folder = left_behind(boot or read_boot_id(), busy, ending)
     store.tidy()
     assert (store.names(), folder.exists()) == ([], False)
 
@@ -157,8 +158,8 @@ def test_a_kernel_of_another_machine_is_left_alone() -> None:
 def test_a_living_kernel_is_left_alone() -> None:
     about = {
         "pid": os.getpid(),
-        "pid_start": store.start_time(os.getpid()),
-        "boot": store.boot_id(),
+        "pid_start": process_start(os.getpid()),
+        "boot": read_boot_id(),
     }
     folder = store.open_folder(about)
     store.tidy()
@@ -184,3 +185,16 @@ def test_the_exit_status_comes_first_then_the_note_then_the_dump() -> None:
     assert Record(exited=3, fault_trace=dump).to_flight().exit_code == 3
     assert Record(fault_trace=dump).to_flight().signal == "SIGABRT"
     assert Record().to_flight().signal is None
+
+
+def test_no_folder_takes_the_name_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "strftime", lambda *_: "20260101-000000")
+    taken = set()
+    for _ in range(5):
+        folder = store.open_folder({"pid": os.getpid()})
+        name = folder.name.removesuffix(".open")
+        assert name not in taken
+        taken.add(name)
+        death_record.remove_folder(str(folder))
+        put(name)
+    assert len(store.names()) == 5

@@ -15,10 +15,8 @@ from outlive.kernels.litert import (
     elementwise,
     matrices,
     recurrent,
-    reductions,
     reshaping,
     slicing,
-    state,
 )
 from outlive.kernels.litert.kernel import Slots
 from outlive.kernels.litert.registry import KERNELS, prepared_outputs, temporaries_of, unshaped_outputs
@@ -28,7 +26,7 @@ from outlive.model import Operator, Options, Tensor
 from outlive.model.schema import load_schema
 
 Shape = tuple[int, ...]
-FAMILIES = (convolution, custom, elementwise, matrices, recurrent, reductions, reshaping, slicing, state)
+FAMILIES = (convolution, custom, elementwise, matrices, recurrent, reshaping, slicing)
 
 
 def tensor(index: int, dtype: str, shape: Shape) -> Tensor:

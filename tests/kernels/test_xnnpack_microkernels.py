@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from outlive.kernels.xnnpack.microkernels import instruction_set, instruction_sets, this_machine
+from outlive.kernels.xnnpack.node_memory import instruction_set, instruction_sets, this_machine
 
 AVX2 = "fpu sse2 sse4_1 avx f16c fma avx2"
 AVX512 = f"{AVX2} avx512f avx512bw avx512dq avx512vl"
@@ -21,7 +21,8 @@ X86 = {
     AVX512: "x86-avx512",
     f"{AVX512} avx512_vnni": "x86-avx512vnni",
     f"{AVX512} avx512_vnni gfni": "x86-avx512vnni-gfni",
-    f"{AVX512} avx512_vnni gfni amx_int8": "x86-amx",
+    f"{AVX512} avx512_vnni gfni avx_vnni": "x86-avx512vnni-avxvnni",
+    f"{AVX512} avx512_vnni gfni avx_vnni amx_int8": "x86-amx",
 }
 ARM = {
     "fp asimd": "arm64-neon",

@@ -15,7 +15,7 @@ from outlive.meter.timeline import MOST_POINTS
 from tests.meter.processes import MIB, linux_only, servant
 from tests.meter.trees import write
 
-PATIENCE_S = 30
+PATIENCE_S = 300
 
 
 def wait_until(happened: Callable[[], bool]) -> None:

@@ -147,7 +147,7 @@ def test_names_that_are_no_proper_text_are_flaws_and_are_shown() -> None:
     data = build([tensor("without an end")])
     open_end = read_source(data.replace(b"without an end\0", b"without an end!"))
     assert [(flaw.kind, flaw.detail) for flaw in open_end.flaws] == [
-        ("malformed", "text without its closing zero byte")
+        ("malformed", "string without its zero byte")
     ]
 
 
@@ -164,9 +164,9 @@ def test_constants_in_another_file() -> None:
     lost = read_source(
         build([subject], external_buffer_groups=groups, external_buffers=[{**rows[0], "group": 3}])
     )
-    assert [flaw.detail for flaw in lost.flaws] == ["refers to group 3, and there are 1"]
+    assert [flaw.detail for flaw in lost.flaws] == ["group 3 of 1"]
     assert [flaw.detail for flaw in read_source(build([subject])).flaws] == [
-        "external buffer 7 is not listed"
+        "external buffer 7 does not exist"
     ]
 
 
@@ -193,7 +193,7 @@ def test_every_option_that_calls_a_subgraph_is_followed(table: str, field: str, 
     assert 1 in model.subgraphs[0].operators[0].subgraphs()
     reading = read_source(write(calling(table, field, bad)))
     assert [flaw.kind for flaw in reading.flaws] == ["dangling-index"]
-    assert reading.flaws[0].detail == "RELU calls subgraph 2, and there are 2"
+    assert reading.flaws[0].detail == "RELU calls subgraph 2 of 2"
 
 
 def test_control_flow_names_both_branches() -> None:
@@ -236,13 +236,13 @@ def test_who_reads_and_who_writes_a_tensor() -> None:
 
 
 DANGLING = {
-    "refers to tensor 9, and there are 1: SubGraph.inputs": {"inputs": [9]},
-    "refers to tensor -1, and there are 1: SubGraph.outputs": {"outputs": [-1]},
-    "refers to tensor 1, and there are 1: Operator.inputs": {"operators": [{"inputs": [1]}]},
-    "refers to tensor -2, and there are 1: Operator.outputs": {"operators": [{"outputs": [-2]}]},
-    "refers to tensor 5, and there are 1: Operator.intermediates": {"operators": [{"intermediates": [5]}]},
-    "refers to operator code 4, and there are 1: Operator.opcode_index": {"operators": [{"opcode_index": 4}]},
-    "refers to buffer 3, and there are 1: Tensor.buffer": {"tensors": [tensor(buffer=3)]},
+    "tensor 9 of 1: SubGraph.inputs": {"inputs": [9]},
+    "tensor -1 of 1: SubGraph.outputs": {"outputs": [-1]},
+    "tensor 1 of 1: Operator.inputs": {"operators": [{"inputs": [1]}]},
+    "tensor -2 of 1: Operator.outputs": {"operators": [{"outputs": [-2]}]},
+    "tensor 5 of 1: Operator.intermediates": {"operators": [{"intermediates": [5]}]},
+    "operator code 4 of 1: Operator.opcode_index": {"operators": [{"opcode_index": 4}]},
+    "buffer 3 of 1: Tensor.buffer": {"tensors": [tensor(buffer=3)]},
 }
 
 
@@ -261,26 +261,26 @@ def test_an_index_that_leads_nowhere_is_a_flaw(expected: str) -> None:
 @pytest.mark.parametrize(
     ("root", "expected"),
     [
-        ({"version": 4}, "bad-version: Model.version: schema version 4; runtimes read version 3 only"),
-        ({"buffers": None}, "missing: Model.buffers: the model has no list of buffers"),
+        ({"version": 4}, "bad-version: Model.version: version 4; runtimes read version 3 only"),
+        ({"buffers": None}, "missing: Model.buffers: no list of buffers"),
         (
             {"subgraphs": []},
-            "missing: Model.subgraphs: the model has no subgraph, so there is nothing to run",
+            "missing: Model.subgraphs: no subgraph",
         ),
-        ({"operator_codes": [{"builtin_code": "CUSTOM"}]}, "a custom operator without a name"),
-        ({"operator_codes": [{"builtin_code": 4000}]}, "BuiltinOperator 4000 is not one the schema knows"),
-        ({"signature_defs": [{}]}, "a signature without a name"),
+        ({"operator_codes": [{"builtin_code": "CUSTOM"}]}, "custom operator without a name"),
+        ({"operator_codes": [{"builtin_code": 4000}]}, "BuiltinOperator 4000"),
+        ({"signature_defs": [{}]}, "signature without a name"),
         (
             {"signature_defs": [{"signature_key": "a", "subgraph_index": 2}]},
-            "refers to subgraph 2, and there are 1",
+            "subgraph 2 of 1",
         ),
         (
             {"signature_defs": [{"signature_key": "a", "inputs": [{"name": "p", "tensor_index": 6}]}]},
-            "'p' stands for tensor 6, and there are 1",
+            "'p' names tensor 6 of 1",
         ),
         (
             {"metadata": [{"name": "m", "buffer": 9}]},
-            "dangling-index: metadata 0, Metadata.buffer: refers to buffer 9, and there are 1",
+            "dangling-index: metadata 0, Metadata.buffer: buffer 9 of 1",
         ),
     ],
 )

@@ -120,9 +120,9 @@ def refused(source: Any) -> tuple[str, str]:
 
 
 def test_a_missing_file_names_its_neighbours(path: Path) -> None:
-    assert refused(path.with_name("modell.tflite")) == ("unreadable", "the folder holds model.tflite")
+    assert refused(path.with_name("modell.tflite")) == ("unreadable", "the folder contains model.tflite")
     nowhere = path.parent / "nowhere"
-    assert refused(nowhere / "m.tflite") == ("unreadable", f"the folder {nowhere} does not exist either")
+    assert refused(nowhere / "m.tflite") == ("unreadable", f"the folder {nowhere} does not exist")
     assert refused(path / "m.tflite")[0] == "unreadable"
     path.unlink()
     assert refused(path) == ("unreadable", "")
@@ -130,11 +130,11 @@ def test_a_missing_file_names_its_neighbours(path: Path) -> None:
 
 def test_a_directory_says_what_it_holds(path: Path) -> None:
     folder = path.parent
-    assert refused(folder) == ("directory", "it holds 1 .tflite file, model.tflite")
+    assert refused(folder) == ("directory", "contains 1 .tflite file, model.tflite")
     path.unlink()
-    assert refused(folder) == ("directory", "it holds no .tflite file")
+    assert refused(folder) == ("directory", "contains no .tflite file")
     (folder / "saved_model.pb").touch()
-    assert refused(str(folder)) == ("directory", "it is a TensorFlow SavedModel")
+    assert refused(str(folder)) == ("directory", "a TensorFlow SavedModel")
 
 
 @pytest.mark.timeout(20)
@@ -195,17 +195,17 @@ STRANGERS: dict[str, tuple[bytes, str, str]] = {
     "a git-lfs pointer without a size": (POINTER[:60], "git-lfs-pointer", ""),
     "a web page": (PAGE, "web-page", "404: Not Found"),
     "a web page in capitals": (b"<HTML><BODY>Sign in</BODY></HTML>", "web-page", ""),
-    "a zip with a model": (archive("a/m.tflite", "x"), "zip-archive", "it holds a/m.tflite"),
+    "a zip with a model": (archive("a/m.tflite", "x"), "zip-archive", "contains a/m.tflite"),
     "a Keras model": (
         archive("metadata.json", "config.json", "model.weights.h5"),
         "zip-archive",
-        "it is a Keras model, saved with .keras",
+        "a Keras model, saved with .keras",
     ),
-    "another zip": (archive("a", "b"), "zip-archive", "it holds a, b"),
+    "another zip": (archive("a", "b"), "zip-archive", "contains a, b"),
     "a broken zip": (archive("a")[:30], "zip-archive", ""),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(90), "other-format", "an HDF5 file, as Keras saves with .h5"),
     "gzip": (gzip.compress(MODEL), "other-format", "a gzip archive"),
-    "a bundle": (b"LITERTLM" + bytes(9), "other-format", "a LiteRT-LM bundle, which holds several models"),
+    "a bundle": (b"LITERTLM" + bytes(9), "other-format", "a LiteRT-LM bundle of several models"),
     "a numpy array": (saved(np.zeros(3)), "other-format", "a numpy array"),
     "a pickle": (pickle.dumps({"a": 1}, protocol=4), "other-format", "a Python pickle"),
     "a GGUF model": (b"GGUF\3\0\0\0" + bytes(90), "other-format", "a GGUF model, for llama.cpp"),

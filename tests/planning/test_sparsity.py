@@ -11,8 +11,8 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.cli.main import main
-from outlive.planning.sparsity import Pruning, measure_sparsity
-from outlive.surgery.sparse_weights import sparsify
+from outlive.planning.file_read import Pruning, measure_sparsity
+from outlive.surgery.trimmed import sparsify
 from tests.surgery.test_sparse_weights import pruned
 
 
@@ -72,7 +72,7 @@ def test_read_tells_it_in_words(file: Path, capsys: pytest.CaptureFixture[str]) 
     assert "sparse weights" in said
     assert "larger: LiteRT unpacks them" in said
     assert main(["read", str(demo_models.path("healthy")), "--sparsity"]) == 0
-    assert "no weight of it is smaller" in capsys.readouterr().out
+    assert "sparse storage makes no weight" in capsys.readouterr().out
 
 
 def test_read_tells_it_as_json(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ import time
 
 WALL = 0x40000000  # linux/wait.h
 PR_SET_DUMPABLE = 4  # linux/prctl.h
-DEADLINE_S = 30.0
+DEADLINE_S = 300.0
 
 
 def load(folder):

@@ -12,7 +12,7 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.interpreter.interpreter_options import load_delegate
-from outlive.process.delegation import ask_delegation, see_delegation
+from outlive.process.flight import ask_delegation, see_delegation
 from outlive.surgery import write
 from tests.rules.small import graph, operator, tensor, tree
 

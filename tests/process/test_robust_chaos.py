@@ -248,8 +248,8 @@ def test_the_parents_end_is_the_end_of_all(end: str, kept: str) -> None:
         assert len(family) == 3  # the nursery and two workers
         if end == "killed":
             process.kill()
-        process.wait(20)
-        assert scenes.wait_for_death(family, 10) == set()
+        process.wait(300)
+        assert scenes.wait_for_death(family) == set()
         assert bool(facts["keep"]) == (kept != "alone")
         assert not facts["keep"] or not scenes.is_dead(facts["keep"])
     finally:
@@ -278,7 +278,7 @@ def test_a_thread_that_ends_with_a_lock_in_its_hands(what: str) -> None:
     sys.exit(3)
     """)
     try:
-        assert process.wait(20) == 3
+        assert process.wait(300) == 3
     finally:
         process.kill()
         process.communicate()
@@ -301,7 +301,7 @@ def test_a_worker_started_afresh_ends_with_its_parent() -> None:
     assert len(family) == 1
     process.kill()
     process.communicate()
-    assert scenes.wait_for_death(family, 10) == set()
+    assert scenes.wait_for_death(family) == set()
 
 
 def test_the_nursery_notices_without_a_process_descriptor(tmp_path: Path) -> None:
@@ -323,7 +323,7 @@ def test_the_nursery_notices_without_a_process_descriptor(tmp_path: Path) -> Non
         assert not facts["has"]
         process.kill()
         process.wait()
-        assert scenes.wait_for_death({*facts["family"]}, 10) == set()
+        assert scenes.wait_for_death({*facts["family"]}) == set()
     finally:
         os.kill(facts["keep"], signal.SIGKILL)
         process.communicate()

@@ -12,7 +12,7 @@ import pytest
 
 import outlive
 from outlive import threads as apart
-from tests.deaths import models, scenes
+from tests.deaths import models, moments, scenes
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import open_healthy, result
 
@@ -36,7 +36,8 @@ def running() -> tuple[outlive.Interpreter, threading.Thread, list[Any]]:
     thread = threading.Thread(target=call, daemon=True)
     thread.start()
     begun.wait()
-    time.sleep(0.2)
+    while not moments.a_worker_is_at("invoke"):
+        time.sleep(0.01)
     return interpreter, thread, ends
 
 
@@ -44,7 +45,7 @@ def test_kill_does_not_wait_for_a_call_of_another_thread() -> None:
     interpreter, thread, ends = running()
     pid = interpreter.pid
     interpreter.kill()
-    thread.join(30)
+    thread.join(300)
     assert not thread.is_alive()
     assert [type(error) for error in ends] == [RuntimeError]
     assert scenes.wait_for_death({pid}) == set()
@@ -56,7 +57,7 @@ def test_a_child_forked_during_a_call_is_not_held_up() -> None:
     interpreter, thread, _ = running()
     child = os.fork()
     if child == 0:
-        signal.alarm(60)  # a child that hangs ends with a signal
+        signal.alarm(500)  # a child that hangs ends with a signal
         code = 1
         try:
             index = interpreter.get_input_details()[0]["index"]
@@ -67,7 +68,7 @@ def test_a_child_forked_during_a_call_is_not_held_up() -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert thread.is_alive()  # the call of the parent goes on
     interpreter.kill()
-    thread.join(30)
+    thread.join(300)
 
 
 def test_what_a_signal_handler_raises_costs_the_worker_only() -> None:
@@ -78,12 +79,11 @@ def test_what_a_signal_handler_raises_costs_the_worker_only() -> None:
     interpreter.allocate_tensors()
     pid = interpreter.pid
     before = signal.signal(signal.SIGALRM, late)
+    moments.when(lambda: moments.a_worker_is_at("invoke"), lambda: os.kill(os.getpid(), signal.SIGALRM))
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
         with pytest.raises(TimeoutError):
             interpreter.invoke()
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert scenes.wait_for_death({pid}) == set()
     assert interpreter.get_input_details()[0]["index"] == 0  # a new worker answers

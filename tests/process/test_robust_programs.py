@@ -179,7 +179,7 @@ with open({str(told)!r}, "w") as file:
 os._exit(0)
 """
     )
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     facts = json.loads(told.read_text())
     assert_well(facts)
     streams = 3 - len(closed)

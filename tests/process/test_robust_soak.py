@@ -122,6 +122,6 @@ def test_the_garbage_collector_may_end_a_worker_at_any_moment() -> None:
 
     thread = threading.Thread(target=collect, daemon=True)
     thread.start()
-    thread.join(60)
+    thread.join(300)
     assert not thread.is_alive()
     assert scenes.wait_for_death({interpreter.pid}) == set()

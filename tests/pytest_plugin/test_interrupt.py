@@ -64,13 +64,13 @@ def test_an_interrupt_ends_the_session_in_order(tmp_path: Path) -> None:
     wait_for(tmp_path / "pid")
     worker = int((tmp_path / "pid").read_text("utf-8"))
     os.killpg(session.pid, signal.SIGINT)
-    out, _ = session.communicate(timeout=60)
+    out, _ = session.communicate(timeout=300)
     assert session.returncode == 2
     assert "KeyboardInterrupt" in out
     assert "1 passed" in out
     assert (tmp_path / "torn_down").exists()
     assert not (tmp_path / "never").exists()
-    end = time.monotonic() + 30
+    end = time.monotonic() + 300
     while is_running(worker) and time.monotonic() < end:
         time.sleep(0.05)
     assert not is_running(worker)

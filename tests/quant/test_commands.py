@@ -30,12 +30,12 @@ def document(text: str) -> Any:
 
 
 def test_compare_blames_the_layer_in_words(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", files["float"], files["int8"], "--samples", files["samples"]]) == 0
+    assert main(["compare", files["float"], files["int8"], "--samples", files["samples"], "-v"]) == 0
     told = capsys.readouterr().out
     lines = told.splitlines()
-    (first,) = (number for number, line in enumerate(lines) if "Layers that lose accuracy" in line)
+    (first,) = (number for number, line in enumerate(lines) if "Error added by each layer" in line)
     assert "layer1" in lines[first + 2]
-    assert "Most error arises in op 2 FULLY_CONNECTED" in told
+    assert "Most error comes from operator 2, FULLY_CONNECTED" in told
     assert "warning[Q220]" in told
     assert "5 samples" in told
 
@@ -102,7 +102,7 @@ def test_quantize_writes_a_model_and_says_what_became_of_it(
         (["compare", "{float}", "{int8}", "--samples", "nowhere.npz"], 2, "there are no samples at"),
         (["compare", "{float}", "{int8}", "--layers", "nothing"], 2, "no operator is called"),
         (["compare", "{float}", "{samples}"], 1, "error["),
-        (["quantize", "{float}", "-o", "{folder}/o.tflite", "--recipe", "odd"], 2, "there is no recipe"),
+        (["quantize", "{float}", "-o", "{folder}/o.tflite", "--recipe", "odd"], 2, "unknown recipe"),
         (["quantize", "{float}", "-o", "{folder}/o.tflite", "--recipe", "static-int8"], 1, "error[Q210]"),
         (["quantize", "{float}", "-o", "{float}"], 2, "would overwrite the model"),
     ],

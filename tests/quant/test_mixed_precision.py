@@ -10,7 +10,7 @@ import pytest
 
 import outlive
 from outlive.quant.drift import Drift, Metrics, OutputDrift, PassSummary
-from outlive.quant.mixed_precision import check_target, is_met, sqnr
+from outlive.quant.quantized import check_target, is_met, sqnr
 from tests.quant.networks import dense_float, samples, weights
 
 SIZE = 64

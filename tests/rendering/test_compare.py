@@ -42,7 +42,7 @@ def layer(name: str, op: int, found: Metrics | None, blame: float = 0.0) -> Tens
     if born is not None and blame:
         born = replace(born, rmse_over_ideal_step=blame)
     return TensorDrift(
-        name=name, index=op, op=op, op_type="ABS", op_name=name, reference_name=name, reference_index=op,
+        name=name, index=op, op=op, op_type="ABS", reference_name=name, reference_index=op,
         dtype="float32", shape=(1,), scale=None, zero_point=None, metrics=found, born_here=born,
     )  # fmt: skip
 
@@ -90,7 +90,7 @@ def test_what_is_not_finite_is_drawn_as_a_gap() -> None:
     series = arrived.data["series"][0]  # type: ignore[union-attr]
     assert series["values"] == [40.0, None, -120.0]
     assert series["gaps"]
-    assert "the values of 1 layer are not finite" in arrived.summary  # type: ignore[union-attr]
+    assert "The values of 1 layer are not finite" in arrived.summary  # type: ignore[union-attr]
     assert not [mark for mark in marks(made) if "op 1 " in str(mark)]
 
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from outlive.fleet.journal import Journal, RowFile
 from outlive.fleet.regressions import Tolerances, compare_rows
-from outlive.fleet.rows import AcceleratorSummary, Row
-from outlive.fleet.scan_options import ScanOptions
+from outlive.fleet.rows import AcceleratorSummary, Row, ScanOptions
+from outlive.fleet.scan_state import Journal, RowFile
 from outlive.fleet.scanning import Scan, ScanCounts
 from outlive.rendering.console import print_parts
 from outlive.rendering.fleet_tables import columns, write_csv, write_parquet
@@ -102,14 +101,14 @@ def test_html(hostile: Scan) -> None:
 def test_text(hostile: Scan) -> None:
     shown = text(hostile)
     assert "\x1b" not in shown
-    assert "5 files  5 models died or hung" in shown
+    assert "5 files  5 models crashed or hung" in shown
     assert "a\\nb\\x1b[31m\\u202e" in shown
 
 
 def test_many_rows_are_summed_up(tmp_path: Path) -> None:
     rows = [row(f"{number:03}", outcome="died", death=death("out-of-memory")) for number in range(45)]
     shown = text(scanned(tmp_path, *rows))
-    assert "What did not go well" in shown
+    assert "Problems" in shown
     assert "and 15 more: write them with -o results.html or .csv" in shown
 
 
@@ -124,5 +123,5 @@ def test_the_document(tmp_path: Path) -> None:
     assert found["against"]["counts"] == {"latency": 1}
     assert found["against"]["regressions"][0]["now"] == "99.000 ms (+890%)"
     assert [one["path"] for one in found["rows"]] == ["a"]
-    assert "1 thing got worse" in text(scan)
-    assert "1 thing got worse" in html(scan)
+    assert "1 regression" in text(scan)
+    assert "1 regression" in html(scan)

@@ -86,5 +86,5 @@ def test_the_bound_is_said_in_documents_and_on_pages() -> None:
     assert "needs at least 28.2 MiB" in page.sentence
     tiles = list(plan_tiles(plan, verdict))
     assert tiles[0].value == "at least 28.2 MiB"
-    assert "comes on top" in tiles[0].note
+    assert "of unknown size" in tiles[0].note
     assert "a lower bound" in plan_section(plan, verdict).lead

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import outlive
-from outlive.arena.accuracy import said_of
-from outlive.arena.budget import Budget, weigh
+from outlive.arena.budget import Budget, said_of, weigh
 from outlive.arena.measured import set_beside
 from outlive.arena.plan import OpLoad, Plan, PlannedSetting
 from outlive.planning.verdicts import judge_plan
@@ -34,8 +33,8 @@ def test_sizes_are_told_to_the_byte_where_they_are_exact() -> None:
         "arena        28.0 MiB",
         "structures    100 KiB",
         "lower bound  24.0 MiB",
-        "op 1 ADD: 25,165,824 bytes",
-        "the largest there: wide (16.0 MiB)",
+        "operator 1, ADD: 25,165,824 bytes",
+        "largest tensors: wide (16.0 MiB)",
         "its input is read again later",
     ):
         assert said in text
@@ -51,16 +50,16 @@ def test_an_estimate_does_not_look_exact() -> None:
 
 def test_the_verdict_stands_first() -> None:
     lines = told(sketch(), 16 * MIB).splitlines()
-    assert lines[0] == "m.tflite  does not fit"
-    assert "12.2 MiB (76%) too little" in lines[1]
-    assert told(sketch(), 64 * MIB).splitlines()[0] == "m.tflite  fits"
-    assert told(sketch(), 30 * MIB).splitlines()[0] == "m.tflite  tight"
-    assert told(sketch(), 29 * MIB).splitlines()[0] == "m.tflite  may not fit"
+    assert lines[0].startswith("error[M201]: Does not fit: needs 28.2 MiB, ")
+    assert "✗ m.tflite  does not fit" in lines
+    assert told(sketch(), 64 * MIB).splitlines()[0] == "✓ m.tflite  fits"
+    assert told(sketch(), 30 * MIB).splitlines()[0] == "! m.tflite  tight"
+    assert told(sketch(), 29 * MIB).splitlines()[0] == "! m.tflite  may not fit"
 
 
 def test_a_lower_bound_says_at_least_wherever_it_stands() -> None:
     text = told(sketch(exact=False, bound="lower", unknown=("op 1 RANGE",)), 64 * MIB)
-    assert text.splitlines()[0] == "m.tflite  may not fit"
+    assert text.splitlines()[0] == "! m.tflite  may not fit"
     assert "needs at least 28.2 MiB" in text
     assert "a lower bound" in text
     assert "warning[M206]" in text
@@ -79,7 +78,7 @@ def test_a_refusal_has_a_reason_and_no_numbers() -> None:
     text = told(refused())
     assert "refused" in text
     assert "error[O301]" in text
-    assert "Parts of the memory" not in text
+    assert "Private memory:" not in text
 
 
 def test_many_operators_share_rows() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import re
+import shlex
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import outlive
 from outlive import demo_models
@@ -15,7 +19,13 @@ from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
 from outlive.meter import Point
 from outlive.model import Model, Quantization
 from outlive.rendering import page_of
-from outlive.rendering.finding_text import count_findings, finding_pieces, plain_finding, rich_finding
+from outlive.rendering.finding_text import (
+    command_lines,
+    count_findings,
+    finding_lines,
+    plain_finding,
+    rich_finding,
+)  # fmt: skip
 from outlive.rendering.media.text import draw_text
 from outlive.rendering.model_lists import graph_list, operator_list, quantization_text, tensor_list
 from outlive.rendering.page import Page, PageVerdict, Section
@@ -175,11 +185,11 @@ def test_several_files_make_one_table(tmp_path: Path, monkeypatch: pytest.Monkey
     Path("broken.tflite").write_bytes(b"")
     paths = [demo_models.path("healthy_int8"), demo_models.path("wasteful"), "broken.tflite"]
     lines = squeezed(plain(draw_text(page_of(read_files(paths)))))
-    assert lines[0] == "3 models 1 of 3 files with errors"
+    assert lines[0] == "✗ 3 models 1 of 3 files with errors"
     assert lines[3] == "file size inputs outputs ops weights findings"
     assert lines[4].endswith("26.7 KiB 1x64x64x3 int8 1x10 int8 16 int8 none")
     assert lines[5].endswith("float32 6 notes")
-    assert lines[6] == "broken.tflite 0 B F102 the file is empty"
+    assert lines[6] == "broken.tflite 0 B F102 The file is empty: 0 bytes"
 
 
 def finding(severity: Severity = Severity.ERROR, *remedies: Remedy) -> Finding:
@@ -190,36 +200,84 @@ def finding(severity: Severity = Severity.ERROR, *remedies: Remedy) -> Finding:
     )  # fmt: skip
 
 
+REMEDIES = (
+    Remedy(action="do this", tag=Tag.SAME_RESULTS, effect="saves 1 B", command="outlive read x"),
+    Remedy(action="do that", tag=Tag.CHANGES_MODEL),
+)
+
+
 def test_a_finding_is_laid_out_as_the_house_asks() -> None:
-    first = Remedy(action="do this", tag=Tag.SAME_RESULTS, effect="saves 1 B", command="outlive read x")
-    text = plain_finding(finding(Severity.ERROR, first, Remedy(action="do that", tag=Tag.CHANGES_MODEL)))
+    text = plain_finding(finding(Severity.ERROR, *REMEDIES))
     assert text.splitlines() == [
         "error[X901]: something is wrong",
-        "  at   m.tflite",
-        "  ├─ short            (one)",
-        "  └─ somewhat longer  (two)",
-        "  why  because",
-        "  do   1. do this: saves 1 B  [same-results]",
+        "  m.tflite",
+        "  Fix: do this: saves 1 B",
         "       outlive read x",
-        "       2. do that  [changes-model]",
-        "  sure certain",
-        "  more outlive explain X901",
+        "  Short.",
+        "  Because.",
+        "  Confidence: certain · Details: outlive explain X901",
     ]
 
 
-def test_a_single_remedy_has_no_number() -> None:
-    assert "  do   do that  [changes-model]" in plain_finding(
-        finding(Severity.NOTE, Remedy(action="do that", tag=Tag.CHANGES_MODEL))
-    )
+def test_detail_adds_evidence_with_its_sources_and_the_other_fixes() -> None:
+    text = plain_finding(finding(Severity.ERROR, *REMEDIES), detail=1)
+    assert text.splitlines()[2:] == [
+        "  Fix: do this: saves 1 B [same-results]",
+        "       outlive read x",
+        "  Because.",
+        "  Evidence:",
+        "    - short (one)",
+        "    - somewhat longer (two)",
+        "  Other fixes:",
+        "    - do that [changes-model]",
+        "  Confidence: certain · Details: outlive explain X901",
+    ]
+
+
+def test_what_the_headline_names_is_not_said_again() -> None:
+    made = replace(finding(), headline="File not found: m.tflite")
+    assert plain_finding(made).splitlines() == [
+        "error[X901]: File not found: m.tflite",
+        "  Because.",
+        "  Confidence: certain · Details: outlive explain X901",
+    ]
 
 
 @pytest.mark.parametrize("severity", Severity)
 def test_the_coloured_finding_says_the_same(severity: Severity) -> None:
-    assert rich_finding(finding(severity)).plain.rstrip("\n") == plain_finding(finding(severity))
+    for detail in (0, 1):
+        made = finding(severity, *REMEDIES)
+        assert plain([rich_finding(made, detail)]).rstrip("\n") == plain_finding(made, detail)
 
 
 def test_each_severity_has_a_style_of_its_own() -> None:
-    assert len({next(finding_pieces(finding(severity)))[1] for severity in Severity}) == len(Severity)
+    assert len({next(finding_lines(finding(one))).start_style for one in Severity}) == len(Severity)
+
+
+LONG = "outlive run 'a model with blanks.tflite' --accelerator reference --threads 4 --input image=image.npy"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_a_finding_fits_the_terminal_and_only_its_headline_begins_at_the_left(width: int) -> None:
+    long = replace(finding(), headline="words " * 30, where="folder/" * 30, why="because " * 30)
+    made = replace(long, remedies=(Remedy("act " * 30, Tag.SAME_RESULTS, command=LONG), REMEDIES[1]))
+    console = Console(width=width, file=io.StringIO(), force_terminal=False, highlight=False)
+    for detail in (0, 1):
+        with console.capture() as capture:
+            console.print(rich_finding(made, detail))
+        first, *others = [line.rstrip() for line in capture.get().splitlines()]
+        assert first.startswith("error[X901]")
+        assert all(line.startswith("  ") for line in others)
+        assert max(map(len, others)) <= width
+        assert max(map(len, others)) > width - 12, "the width is used"
+
+
+@pytest.mark.parametrize("width", [36, 45, 60, 200])
+def test_a_wrapped_command_is_the_same_command_when_it_is_pasted(width: int) -> None:
+    lines = command_lines(LONG, width)
+    assert shlex.split("\n".join(lines).replace("\\\n", "")) == shlex.split(LONG)
+    assert max(map(len, lines)) <= width
+    assert (len(lines) == 1) == (len(LONG) <= width)
 
 
 def test_findings_are_counted_by_severity() -> None:

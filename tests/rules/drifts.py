@@ -40,7 +40,6 @@ def layer(op: int, kind: str = "CONV_2D", **fields: Any) -> TensorDrift:
         "index": 10 + op,
         "op": op,
         "op_type": kind,
-        "op_name": f"stage{op}/conv",
         "reference_name": f"stage{op}/conv",
         "reference_index": 5 + op,
         "dtype": "int8",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from outlive.interpreter.judge import Call
-from outlive.process.delegation import DelegationSeen
-from outlive.process.flight import Flight, OpSeen, OutputSeen
+from outlive.process.flight import DelegationSeen, Flight, OpSeen, OutputSeen
 
 MIB = 1 << 20
 GIB = 1 << 30

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from outlive.model import TensorCard, read_source
-from outlive.planning.input_values import make_feed
+from outlive.planning.planner import make_feed
 from outlive.rules.feed import Feed
 from outlive.surgery import write
 from tests.rules.small import Tree, graph, operator, tensor, tree

@@ -40,7 +40,7 @@ def judged(kind: str, code: str, case: str, tmp_path: Path) -> Judgement:
 def test_a_bad_case_has_one_finding_told_as_expected(kind: str, code: str, case: str, tmp_path: Path) -> None:
     judgement = judged(kind, code, case, tmp_path)
     assert [finding.code for finding in judgement] == [code]
-    text = plain_finding(judgement.findings[0])
+    text = plain_finding(judgement.findings[0], detail=1)
     assert text == expected_text(code, case, text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -44,7 +45,8 @@ def test_a_sighting_is_signed_with_the_code_severity_and_headline_of_its_rule() 
     signer = make("X901", Severity.WARNING, sighting)
     (finding,) = judge({"file": 1}, [signer])
     assert (finding.code, finding.name, finding.severity) == ("X901", "name-of-x901", Severity.WARNING)
-    assert finding.headline == signer.summary == __doc__.splitlines()[0]
+    assert signer.summary == __doc__.splitlines()[0]
+    assert finding.headline == f"{signer.summary}: it is so", "with the value that was seen"
     assert (finding.where, finding.why, finding.confidence) == ("there", "so", "likely")
     assert (finding.evidence, finding.remedies, finding.fault) == (SEEN.evidence, (remedy,), Fault.RUNTIME)
 
@@ -182,3 +184,15 @@ def test_a_declared_rule_has_the_text_and_the_facts_of_a_written_one() -> None:
     assert declared is not None
     assert declared.doc.startswith(f"{declared.summary}\n\nWhat it checks\n")
     assert declared.facts == ("file",)
+
+
+def test_a_headline_ends_with_the_value_at_fault() -> None:
+    facts = (Evidence(fact="radius = -16; it reserves as many channels", source="file"),)
+    seen = Sighting(where="here", evidence=facts)
+    own, named = replace(seen, headline="File not found"), replace(seen, value="a.tflite")
+    long = replace(seen, evidence=(Evidence(fact="x" * 200, source="file"),))
+    for sighting, end in ((seen, ": radius = -16"), (named, ": a.tflite"), (long, "")):
+        (finding,) = judge({"file": 1}, [signer := make("X901", Severity.ERROR, sighting)])
+        assert finding.headline == f"{signer.summary}{end}"
+    (finding,) = judge({"file": 1}, [make("X901", Severity.ERROR, own)])
+    assert finding.headline == "File not found"

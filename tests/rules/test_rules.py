@@ -46,7 +46,7 @@ def judged(code: str, case: str, tmp_path: Path) -> tuple[Judgement, str]:
 
 def told(judgement: Judgement, path: str, folder: Path) -> str:
     """All that is said, with stable names for what lies in the temporary folder."""
-    text = "\n\n".join(map(plain_finding, judgement.findings))
+    text = "\n\n".join(plain_finding(finding, detail=1) for finding in judgement.findings)
     for name, stable in ((path.replace("\0", "\\x00"), "FILE"), (str(folder), "FOLDER")):
         text = text.replace(name, stable) if name else text
     return text

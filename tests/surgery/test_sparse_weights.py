@@ -11,7 +11,7 @@ import outlive
 from outlive import demo_models
 from outlive.model.zeros import count_zeros
 from outlive.surgery import tree_of, write
-from outlive.surgery.sparse_weights import sparsify
+from outlive.surgery.trimmed import sparsify
 from tests.interpreter.dropin_models import graph, model, op
 from tests.model.small import tensor
 from tests.rules.m109 import bad as sparse_case

@@ -55,7 +55,7 @@ def child(program: str, model: bytes, folder: Path) -> list[Any]:
     path = folder / "model.tflite"
     path.write_bytes(model)
     command = [sys.executable, "-c", program, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import outlive
+from tests.deaths.scenes import PATH
 
 # TensorFlow warns of its own parts, and a worker has the filters of its caller.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -75,3 +80,22 @@ def test_the_debugger_refuses_another_shape() -> None:
 
 def test_the_debugger_takes_the_right_one() -> None:
     assert outlive.guard(debug, seconds=120)(np.ones((1, 8), np.float32)) is None
+
+
+SCRIPT = """
+import numpy as np
+from tests.tensorflow.test_calibration import calibrate
+calibrate([np.zeros((1, 9), np.float32)])
+"""
+
+
+def test_a_script_has_the_findings_of_a_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "convert.py"
+    script.write_text(SCRIPT)
+    monkeypatch.setenv("PYTHONPATH", PATH)
+    end = outlive.guard(str(script), seconds=120)()
+    assert [finding.code for finding in end.findings] == ["Q216"]
+    record = tmp_path / "record.json"
+    command = [sys.executable, "-m", "outlive", "guard", "--format", "json", "--output", str(record)]
+    subprocess.run([*command, str(script)], capture_output=True, check=False, timeout=120)
+    assert [finding["code"] for finding in json.loads(record.read_text())["findings"]] == ["Q216"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from outlive.kernels.xnnpack.node_memory import this_machine
 from tools import adopt_runtime as tool
 from tools.adopt_runtime import Document, Outcome, RuntimeFacts
 
@@ -36,6 +37,26 @@ def test_nothing_changes_with_the_installed_runtime(installed: RuntimeFacts, dem
     assert list(tool.operator_changes(installed, demands)) == []
     assert list(tool.kernel_changes(installed, installed)) == []
     assert list(tool.tile_changes(installed, installed)) == []
+
+
+def test_the_library_chooses_here_what_the_table_says_of_this_machine(installed: RuntimeFacts) -> None:
+    """Its choice for the processor as it is: nothing was set for it."""
+    here, name = installed.tiles[""], this_machine()
+    row = json.loads(tool.TILES.read_text("utf-8"))["instruction_sets"][name]
+    assert here["gemm"] == row["gemm"]
+    assert here["dwconv"] == {kind: row["dwconv"][kind] for kind in here["dwconv"]}
+    assert here["vmulcaddc"] == row["vmulcaddc"]
+
+
+def test_another_choice_of_tiles_is_said_and_written(installed: RuntimeFacts) -> None:
+    tiles = copy.deepcopy(dict(installed.tiles))
+    tiles["x86-avx2"]["gemm"]["f32_gemm"][1] = 24
+    new = dataclasses.replace(installed, tiles=tiles)
+    said = list(tool.tile_changes(new, installed))
+    assert any(line.startswith("x86-avx2: f32_gemm [6, 24, ") for line in said)
+    ours = json.loads(tool.TILES.read_text("utf-8"))["instruction_sets"]
+    written = json.loads(tool.regenerated(new)[tool.TILES])["instruction_sets"]
+    assert [name for name in ours if written[name] != ours[name]] == ["x86-avx2"]
 
 
 def test_other_versions_of_operators_are_said_and_written(installed: RuntimeFacts, demands: Document) -> None:
@@ -124,5 +145,5 @@ def test_tables_are_written_beside_ours(
     monkeypatch.setattr(tool, "ADOPTED", tool.REPOSITORY / "build" / tmp_path.name)
     tool.write_tables(installed, in_place=False)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert all(line.endswith(": as it is") for line in lines)

@@ -9,7 +9,7 @@ import pytest
 
 import outlive
 from outlive import demo_models
-from outlive.verbs.inputs import parse_inputs
+from outlive.verbs.read import parse_inputs
 
 
 def test_arrays_and_nothing_are_taken_as_they_are() -> None:

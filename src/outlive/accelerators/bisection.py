@@ -6,8 +6,6 @@
 Each part is a model of its own, tried in a worker of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from outlive.accelerators import vela
-from outlive.interpreter.compiled_accelerators import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
 from outlive.interpreter.interpreter_options import Delegate, OpResolverType
+from outlive.interpreter.ladder import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
 
 # The function that LiteRT looks for: tflite/delegates/external/external_delegate.cc.
 ENTRY = b"tflite_plugin_create_delegate"
@@ -47,7 +47,7 @@ def library_problem(library: str, machine: str = "") -> tuple[str, str]:
     if os.sep not in library and not path.exists():
         return _unfound(library)
     if not path.exists():
-        return f"there is no file {library}", "give the path of the library"
+        return f"file not found: {library}", "give the path of the library"
     if path.is_dir():
         return f"{library} is a folder", "give the path of the library in it"
     try:
@@ -70,13 +70,13 @@ def _content_problem(library: str, data: bytes, machine: str) -> tuple[str, str]
     if platform.system() != "Linux" or not data:
         return "", ""
     if not data.startswith(b"\x7fELF") or len(data) < _HEADER_BYTES:
-        return f"{library} is no shared library of this system", "take the build for Linux (.so)"
+        return f"{library} is not a shared library for this system", "use the build for Linux (.so)"
     order = "little" if data[5] == 1 else "big"
     number = int.from_bytes(data[18:20], "little" if order == "little" else "big")
     made_for = _MACHINES.get(number, (f"machine {number}",))
     if machine.lower() not in made_for:
-        words = f"{library} is made for {made_for[0]}, and this machine is {machine}"
-        return words, f"take the build for {machine}"
+        words = f"{library} is built for {made_for[0]}, this machine is {machine}"
+        return words, f"use the build for {machine}"
     if ENTRY not in data:
         words = f"{library} has no function {ENTRY.decode()}, by which LiteRT makes a delegate"
         return words, "take a build with the external delegate interface of TensorFlow Lite"
@@ -143,7 +143,7 @@ def choose_configurations(
         if name not in _MAKERS and name != LIBRARY:
             near = difflib.get_close_matches(name, [*_MAKERS, *_ALIASES], 1)
             hint = f"; did you mean {near[0]}?" if near else f"; choose from {', '.join(_MAKERS)}"
-            raise ValueError(f"there is no accelerator {name!r}{hint}")
+            raise ValueError(f"unknown accelerator {name!r}{hint}")
     ordered = dict.fromkeys([*WITNESSES, *(name for name in names if name != LIBRARY)])
     found = [replace(_MAKERS[name](), name=name) for name in ordered]
     found += [_library(delegate) for delegate in delegates]

@@ -1,7 +1,5 @@
 """What was found out about accelerators, as plain data: it can be written as JSON and judged later."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -135,7 +133,7 @@ class WhatIf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accelerator:
-    """What one accelerator took of a model and what it did to it; None is what was not found out.
+    """The operators that one accelerator took, and its results; None is unknown.
 
     `unavailable` says why it could not be tried, and `install` what would have to be done. `device` is what
     it runs on in its own words; `is_software` that this is the CPU in disguise. `agrees_with` are kernels of
@@ -171,6 +169,10 @@ class Accelerator:
     what_ifs: tuple[WhatIf, ...] = field(default=(), metadata=written("what_if"))
     from_cache: bool = False
     flight: Any = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
+
+    def __repr__(self) -> str:
+        """Its name, and what came of it."""
+        return f"<Accelerator {self.name}: {self.outcome}>"
 
     @property
     @in_document(flat=True)
@@ -234,7 +236,7 @@ class Documented:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Coverage:
-    """What each accelerator takes of a model, and does: one `Accelerator` each, in the order tried.
+    """The operators that each accelerator takes, and its results, in the order tried.
 
     `documented` are accelerators that are judged by their documents alone, `unknown` those without one.
     `source` is the model as it was read.

@@ -29,7 +29,7 @@ from outlive.accelerators.coverage import OpRefusal, TakenOps
 from outlive.accelerators.taken_ops import ELSEWHERE, from_partitions
 from outlive.accelerators.trial import AcceleratorTrial, TrialSettings, run_trial
 from outlive.arena.xnnpack.partition import Run, partition
-from outlive.interpreter.compiled_accelerators import NO_ADAPTER
+from outlive.interpreter.ladder import NO_ADAPTER
 from outlive.model import Model, Operator, Tensor
 from outlive.surgery import CutRequest, cut_model
 
@@ -224,7 +224,7 @@ class SingleOpTrials:
 _GROUPED = (ELSEWHERE, "its report and the runtime's way to group operators")
 _DYNAMIC_REFUSED = "it takes no graph with tensors whose size is known only in a run"
 _MAKES_DYNAMIC = "makes a tensor whose size is known only in a run"
-_UNSURE = "its report counts {count} operators, and which they are could not be told for certain"
+_UNSURE = "its report counts {count} operators, and which they are is not certain"
 
 
 def see_gpu(
@@ -308,7 +308,7 @@ def _offer_with(config: AcceleratorConfig, settings: TrialSettings, tell: Callab
         seen = run_trial(config, replace(settings, source=model, inputs=None), run=False)
         words = read_words(seen.words)
         if seen.death is not None:
-            return f"it dies: {seen.death.headline}"
+            return f"crash: {seen.death.headline}"
         if not seen.compiles:
             return _complaint(words) or seen.error
         if seen.fully_accelerated:

@@ -5,8 +5,6 @@ with the document, its version and its date). A table says which operators may b
 Accelerators without a readable table are unknown.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os
@@ -35,6 +33,7 @@ from outlive.interpreter.judge import Judge
 from outlive.model import Model, Operator
 from outlive.process.limits import Limits
 from outlive.records import copy_fields
+from outlive.units import Step
 
 # Of these no table of operators could be read: what is not known is not guessed.
 UNKNOWN = ("nnapi", "edge-tpu", "qualcomm-npu", "mediatek-npu")
@@ -146,7 +145,10 @@ def probe_model(
     settings = TrialSettings(source=source, judge=judge, inputs=inputs, seed=seed, limits=known)
     configs = choose_configurations(only, delegates, threads, _has_flex(model))
     probe = ProbeRun(model=model, settings=settings, tell=tell, cache=result_cache(settings, cache))
-    tried = [(config, _try(probe, config)) for config in configs]
+    tried = []
+    for number, config in enumerate(configs):
+        probe.tell = _counting(tell, number, len(configs))
+        tried.append((config, _try(probe, config)))
     found = []
     for config, alone in tried:
         one = _with_difference(probe, config, alone)
@@ -212,6 +214,11 @@ def _recalled(probe: ProbeRun, config: AcceleratorConfig) -> Accelerator | None:
 def _is_costly(config: AcceleratorConfig) -> bool:
     """Kernels of the CPU are tried each time: others are compared with what they make."""
     return config.name not in WITNESSES
+
+
+def _counting(tell: Tell, done: int, total: int) -> Tell:
+    """The same, which also says how many accelerators are done."""
+    return lambda words: tell(Step(words, done, total))
 
 
 def _try(probe: ProbeRun, config: AcceleratorConfig) -> Accelerator:

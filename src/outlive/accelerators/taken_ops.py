@@ -9,8 +9,6 @@ XNNPACK left the others is known from its rules, which the planner replays (`are
 user's does not say why. The NPU's plugin says only how many operators it took.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace

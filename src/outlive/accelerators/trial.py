@@ -1,7 +1,5 @@
 """Tries one accelerator: a worker loads, compiles, runs and times the model; outputs are compared."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence

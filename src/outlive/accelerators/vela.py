@@ -6,8 +6,6 @@
 Nothing is run: there is no such NPU in a machine that compiles. Words are those of ethos-u-vela 5.2.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

@@ -9,8 +9,6 @@ alive at an operator), `Shapes` (shapes the runtime gave, in place of the file's
 """
 
 PUBLIC_MODULES = (
-    "accuracy",
-    "arena_size",
     "budget",
     "devices",
     "measured",

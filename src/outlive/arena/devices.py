@@ -1,7 +1,5 @@
 """Boards, phones and microcontrollers: what their documents say they have, and users' own files."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import sys
@@ -84,7 +82,7 @@ def find_device(word: str) -> Device:
     names = sorted({name for device in devices for name in (device.name, *device.aliases)})
     near = difflib.get_close_matches(wanted, names, 3, 0.5) or [name for name in names if wanted in name][:3]
     hint = f"did you mean {', '.join(near)}?" if near and wanted else "`outlive plan --devices` lists them"
-    raise DeviceError(f"there is no device {word!r}; {hint}")
+    raise DeviceError(f"unknown device {word!r}; {hint}")
 
 
 def read_device(path: Path) -> Device:
@@ -120,7 +118,7 @@ def _make(table: Mapping[str, Any], stem: str) -> Device:
         if key not in known:
             near = difflib.get_close_matches(key, known, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise DeviceError(f"there is no field {key!r}{hint}")
+            raise DeviceError(f"unknown field {key!r}{hint}")
     runtime = _word(table, "runtime", _RUNTIMES, "litert")
     micro = runtime == "tflm"
     word = table.get("word", 32 if micro else 64)

@@ -7,8 +7,6 @@ An aligned piece is cut out of a larger one, and the cuttings are kept in a list
 apart from its neighbours also when it is free (_int_memalign).
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from typing import NamedTuple
 
@@ -62,7 +60,9 @@ class GlibcHeap:
         whole = size + (_CUTTINGS_BYTES if aligned else 0)
         offset = self._find(whole)
         if offset is None and whole >= self._threshold:
-            piece = self._map(whole)
+            piece = HeapBlock(self._next, _rounded(whole, _PAGE_BYTES))
+            self._next -= 1
+            self._mappings[piece.offset] = 0
         else:
             piece = HeapBlock(self._extend(whole) if offset is None else offset, size)
             self._touch(piece.offset, _HEADER_BYTES)
@@ -101,12 +101,6 @@ class GlibcHeap:
             self._end = offset
         if size >= _CONSOLIDATED_BYTES and self._break - self._end >= self._trim:
             self._give_back()
-
-    def _map(self, size: int) -> HeapBlock:
-        piece = HeapBlock(self._next, _rounded(size, _PAGE_BYTES))
-        self._next -= 1
-        self._mappings[piece.offset] = 0
-        return piece
 
     def _find(self, size: int) -> int | None:
         """The smallest gap that holds it, or the free end: also for what would be mapped otherwise."""

@@ -1,7 +1,5 @@
 """What is alive when: items by the operators they span, so that a planner need not look at all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 

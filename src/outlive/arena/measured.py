@@ -1,11 +1,9 @@
 """When the memory comes: what a plan expects after each stage, and what was measured beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
-from outlive.arena.accuracy import ERROR_BYTES, ERROR_SHARE
+from outlive.arena.budget import ERROR_BYTES, ERROR_SHARE
 from outlive.arena.plan import Plan, PlanStage
 from outlive.units import format_bytes
 

@@ -253,7 +253,8 @@ class Plan:
         """What it comes to: "clean", "does not fit" (or is not known to), or "errors" if it is refused."""
         if self.verdict is not None and self.verdict.word in ("may not fit", "does not fit"):
             return "does not fit"
-        return "errors" if self.refusals else "clean"
+        refused = self.refusals or any(item.code[:1] in "FO" for item in self.findings)
+        return "errors" if refused else "clean"
 
     def __repr__(self) -> str:
         """In a line: the file, what it needs, and whether that fits."""
@@ -309,6 +310,17 @@ class PlannedSetting:
     def word(self) -> Word | None:
         """Whether it fits, in a word."""
         return None if self.verdict is None else self.verdict.word
+
+
+def make_plan(model: Model, question: Question, **known: Any) -> Plan:
+    """The plan of a model with what is known; sizes that are not given are None, as if it were refused."""
+    blank: dict[str, Any] = {item.name: None for item in fields(PlanSizes)}
+    blank |= {"accelerator": question.accelerator, "exact": False, "bound": "estimate"}
+    blank |= {"placements": (), "ops": (), "unknown": ()}
+    shapes = [question.shapes.get((0, tensor.index), tensor.shape) for tensor in model.inputs]
+    rows = zip(model.inputs, shapes, strict=True)
+    blank["inputs"] = tuple(PlannedInput(tensor.name, tuple(shape), tensor.dtype) for tensor, shape in rows)
+    return Plan(path=model.path, sha256=model.sha256, file_bytes=model.file_bytes, **{**blank, **known})
 
 
 def predict_stages(plan: Plan) -> tuple[PlanStage, ...]:

@@ -3,8 +3,6 @@
 PlanRequest + Model ──> new input shapes ──> prepare (a worker that never invokes) ──> Question ──> Plan
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module

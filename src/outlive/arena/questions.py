@@ -1,7 +1,5 @@
 """What a user asks in a user's words (`image=1x512x512x3`, `batch=1,2,4`), turned into shapes of tensors."""
 
-from __future__ import annotations
-
 import difflib
 import itertools
 import math

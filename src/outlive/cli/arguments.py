@@ -7,20 +7,6 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# What each format is for; every command has the first two, and says which others it has.
-FORMATS = {
-    "text": "text for people (default)",
-    "json": "json for programs",
-    "html": "html to look at and to send",
-    "csv": "csv for spreadsheets",
-    "trace": "trace for Perfetto and chrome://tracing",
-    "overlay": "overlay to lay over the graph in Model Explorer",
-    "sarif": "sarif 2.1.0",
-    "github": "github workflow annotations",
-    "gitlab": "gitlab code quality",
-    "junit": "junit xml",
-    "markdown": "markdown for a job summary",
-}
 KERNELS_OF_CPU = ("cpu", "builtin", "reference")
 # The type of a value, by its name in the help.
 _TYPES: Mapping[str, Callable[[str], Any]] = {"N": int, "S": float, "DB": float}
@@ -29,20 +15,20 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
     "--accelerator": {
         "choices": KERNELS_OF_CPU,
         "default": "cpu",
-        "help": "cpu is XNNPACK, builtin LiteRT's own kernels, reference the plain ones",
+        "help": "the kernels to use: cpu is XNNPACK (default), builtin and reference are those of LiteRT",
     },
-    "--batch": {"metavar": "N", "help": "another first dimension of every input"},
-    "--device": {"metavar": "NAME", "help": "a device by name, or a .toml file that describes one"},
-    "--memory": {"metavar": "SIZE", "help": "most private memory the model may add, such as 512MB"},
-    "--ram": {"metavar": "SIZE", "help": "memory granted to the model, such as 64MB"},
-    "--runtime": {"default": "litert"},
+    "--batch": {"metavar": "N", "help": "set the first dimension of every input to N"},
+    "--device": {"metavar": "NAME", "help": "the memory of a device: a name, or a .toml file"},
+    "--memory": {"metavar": "SIZE", "help": "end the run if the model adds more memory, such as 512MB"},
+    "--ram": {"metavar": "SIZE", "help": "the memory that you grant the model, such as 64MB"},
+    "--runtime": {"default": "litert", "help": "the package that runs the model (default litert)"},
     "--samples": {
         "metavar": "WHERE",
-        "help": "an .npz or .npy file, or a folder of .npy, .npz and picture files",
+        "help": "sample inputs: an .npz or .npy file, or a folder of .npy, .npz and image files",
     },
-    "--seconds": {"metavar": "S", "help": "how long it may take"},
-    "--seed": {"metavar": "N", "default": 0, "help": "seed of random inputs (default 0)"},
-    "--threads": {"metavar": "N", "help": "threads the model may use"},
+    "--seconds": {"metavar": "S", "help": "the most seconds it may take"},
+    "--seed": {"metavar": "N", "default": 0, "help": "seed for random inputs (default 0)"},
+    "--threads": {"metavar": "N", "help": "the number of threads that the model may use"},
     "--verbose": {"action": "count", "default": 0, "help": "show more; -vv shows everything"},
 }
 
@@ -69,32 +55,40 @@ def option(parser: argparse._ActionsContainer, *words: str, **how: Any) -> None:
 def add_output_options(
     parser: argparse.ArgumentParser, *more: str, default: str = "text"
 ) -> argparse._ArgumentGroup:
-    """Give a command `--format`, `--output` and `-v`; `more` are formats beside text and json."""
-    group = parser.add_argument_group("output")
-    choices = ("text", "json", *more)
-    option(group, "--format", ", ".join(map(FORMATS.__getitem__, choices)), choices=choices, default=default)
+    """Give a command `--format`, `--output`, `-v` and `-q`; `more` are formats beside text and json."""
+    group = parser.add_argument_group("Output")
+    words = f"the format (default {default}); `outlive help formats` explains them"
+    option(group, "--format", words, choices=("text", "json", *more), default=default)
     option(group, "-o", "--output", "write to FILE instead of standard output", metavar="FILE")
-    option(group, "-v", "--verbose")
+    add_detail_options(group, "html" in more)
     return group
 
 
-def add_telling_options(parser: argparse.ArgumentParser) -> None:
-    """The same for a command whose `--output` is a model: what is said goes to standard output."""
-    group = parser.add_argument_group("output")
-    words = "how to tell what was done (default text); html goes to standard output: > page.html"
-    option(group, "--format", words, choices=("text", "json", "html"), default="text")
+def add_telling_options(parser: argparse.ArgumentParser, *more: str) -> None:
+    """The same for a command whose `--output` is a model: its text goes to standard output."""
+    group = parser.add_argument_group("Output")
+    words = "the format of the summary (default text), which goes to standard output"
+    option(group, "--format", words, choices=("text", "json", *more), default="text")
+    add_detail_options(group, "html" in more)
+
+
+def add_detail_options(group: argparse._ArgumentGroup, has_pages: bool = False) -> None:
+    """How much is shown; and `--open`, where there are pages."""
+    if has_pages:
+        option(group, "--open", "write the page and open it in your browser")
     option(group, "-v", "--verbose")
+    option(group, "-q", "--quiet", "show one line for each file, and no progress")
 
 
 def add_run_options(parser: argparse.ArgumentParser, *inputs: str, seconds: str = "") -> None:
     """What is fed, what it may take, and how it is run; `inputs` are the names of the first option."""
     words = (
-        "a .npy file, an .npz file with all inputs, zeros, ones or random (may be given several times); "
-        "where the model leaves a size open, the array decides it"
+        "input values: a .npy file, an .npz file with all inputs, zeros, ones or random (repeatable); "
+        "an array also sets the sizes that the model leaves open"
     )
     option(parser, *inputs, words, dest="inputs", several=True, default=None, metavar="[NAME=]VALUE")
     option(parser, "--memory")
-    option(parser, "--seconds", f"most seconds a call may take{seconds}")
+    option(parser, "--seconds", f"the most seconds that a call may take{seconds}")
 
 
 def add_micro_options(group: argparse._ActionsContainer) -> None:
@@ -102,15 +96,15 @@ def add_micro_options(group: argparse._ActionsContainer) -> None:
     from outlive.verbs.choices import ABIS, KERNELS
 
     option(group, "--word", "word size (default 32)", type=int, choices=(32, 64))
-    option(group, "--abi", "layout of structures (default cortex-m)", choices=ABIS)
-    option(group, "--kernels", "which kernels it is built with (default reference)", choices=KERNELS)
+    option(group, "--abi", "the ABI, which decides the size of structures (default cortex-m)", choices=ABIS)
+    option(group, "--kernels", "the kernels in the build (default reference)", choices=KERNELS)
 
 
 def add_sandbox_option(parser: argparse.ArgumentParser, default: str | None, when: str) -> None:
-    """Whether it runs in a sandbox of the operating system; `when` says what goes without the option."""
+    """Whether it runs in a sandbox of the operating system; `when` says what the default is."""
     from outlive.verbs.choices import SANDBOX_MODES
 
-    words = f"no files but those it needs, no network, no other processes (Linux): {when}"
+    words = f"on Linux, deny the process other files, the network and other processes ({when})"
     option(parser, "--sandbox", words, choices=SANDBOX_MODES, default=default)
 
 

@@ -26,7 +26,7 @@ class CommandFailed(Exception):
 @contextmanager
 def asking(args: argparse.Namespace, what: str = "", *outputs: str | None) -> Iterator[Callable[[str], None]]:
     """`refusing` with a line that says how far the verb is."""
-    with refusing(args, *outputs), progress(what) as tell:
+    with refusing(args, *outputs), progress(args, what) as tell:
         yield tell
 
 
@@ -72,7 +72,7 @@ def exit_code_after(error: Exception) -> int:
         complain(f"outlive: {words}")
         return exits.USAGE
     complain_lines("".join(traceback.format_exception(error)).rstrip())
-    complain("outlive: this is a bug of outlive, not of your model; please report it with the lines above")
+    complain("outlive: this is a bug in outlive, not in your model; please report it with the lines above")
     return exits.OUR_BUG
 
 

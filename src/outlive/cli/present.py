@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from outlive.cli import exits
-from outlive.cli.terminal import OutputError, complain_lines, refuse_to_overwrite, write_plain, write_text
+from outlive.cli.terminal import (
+    OutputError,
+    complain,
+    complain_lines,
+    refuse_to_overwrite,
+    write_plain,
+    write_text,
+)
 from outlive.errors import LimitReached, OutliveError
 from outlive.finding import Severity
 
@@ -29,23 +39,35 @@ def check_output(args: argparse.Namespace, *inputs: str, beside: tuple[str | Non
 
     `beside` are further files that the command writes.
     """
-    if args.format == "html" and args.output is None and sys.stdout.isatty():
-        raise OutputError("a page is to be opened in a browser: say where to write it, --output page.html")
+    _check_page(args, args.output is None, "name a file for it with -o page.html, or give --open")
     refuse_to_overwrite(inputs, args.output, *beside)
 
 
 def check_model_output(args: argparse.Namespace, *inputs: str) -> None:
     """The same for a command whose `--output` is a model, and whose page goes to standard output."""
-    if args.format == "html" and sys.stdout.isatty():
-        raise OutputError("a page is to be opened in a browser: send it to a file, > page.html")
+    _check_page(args, True, "send it to a file with > page.html, or give --open")
     refuse_to_overwrite(inputs, args.output)
+
+
+def _check_page(args: argparse.Namespace, to_stdout: bool, hint: str) -> None:
+    if getattr(args, "open", False):
+        if args.format not in ("text", "html"):
+            raise OutputError(f"--open shows an HTML page; leave out --format {args.format}")
+        args.format = "html"
+    elif args.format == "html" and to_stdout and sys.stdout.isatty():
+        raise OutputError(f"an HTML page is for a browser: {hint}")
 
 
 def present(args: argparse.Namespace, result: Any) -> int:
     """Show a result in the format asked for, where it was asked for; the exit code."""
     from outlive.rendering import page_of
 
-    if args.format == "text":
+    opens = getattr(args, "open", False)
+    if opens and args.output is None:
+        args.output = os.path.join(tempfile.mkdtemp(prefix="outlive-"), f"{result.kind}.html")
+    if args.format == "text" and args.quiet:
+        write_text(args, map(_line, _each(result)))
+    elif args.format == "text":
         from outlive.rendering.media.text import draw_text
 
         write_text(args, draw_text(page_of(result), args.verbose))
@@ -56,7 +78,39 @@ def present(args: argparse.Namespace, result: Any) -> int:
         _write_document(args, document, None if args.format == "json" else page_of(result))
     else:
         _export(args, result)
+    if opens:
+        _open_page(args.output)
     return exit_code(result)
+
+
+def _each(result: Any) -> Iterator[Any]:
+    """The result of each file, where there are several."""
+    several = result.files if result.kind in ("check", "read") else ()
+    yield from (replace(result, files=(one,)) for one in several) if len(several) > 1 else (result,)
+
+
+def _line(result: Any) -> Any:
+    """The verdict on a result, in a line."""
+    from rich.text import Text
+
+    from outlive.names import safe
+    from outlive.rendering import page_of
+    from outlive.rendering.media.text import COLOURS
+
+    page = page_of(result)
+    colour = COLOURS[page.verdict.tone]
+    return Text.assemble(safe(page.subtitle or page.title, 160), ": ", (safe(page.verdict.word, 200), colour))
+
+
+def _open_page(path: str) -> None:
+    """Show a page in the browser; where none can be started, say where the page is."""
+    import webbrowser
+    from pathlib import Path
+
+    if webbrowser.open(Path(path).absolute().as_uri()):
+        complain(f"opened {path}")
+    else:
+        complain(f"outlive: no browser could be started here; the page is {path}")
 
 
 def tell(args: argparse.Namespace, result: Any) -> int:
@@ -86,7 +140,7 @@ def present_refusal(
 
     findings = error.findings
     if args.format == "text":
-        write_text(args, map(rich_finding, findings))
+        write_text(args, (rich_finding(item, args.verbose) for item in findings))
     elif args.format in ("json", "html"):
         document = {**refusal_document(kind, path, findings), **more}
         page = None if args.format == "json" else broken_page(kind, path, findings)

@@ -5,17 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from outlive.atomic_files import FilePath, whole_text, write_whole
 from outlive.errors import OutliveError
 from outlive.names import safe, safe_lines
 from outlive.rendering.console import print_parts
+from outlive.units import Count, Step
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+# What is over sooner needs no line; longer words would be cut anyway.
+_SHOWN_AFTER_S, _MOST_WORDS = 0.7, 80
+# Of the bar; and of what stands between its columns, the slash and the time left.
+_BAR_WIDTH, _GAPS = 16, 14
 
 
 class OutputError(Exception):
@@ -29,7 +36,11 @@ def say(line: str) -> None:
 
 def complain(problem: object) -> None:
     """Say in a line on standard error what is wrong; an error with a finding is drawn, in several."""
-    if isinstance(problem, OutliveError):
+    if isinstance(problem, OutliveError) and sys.stderr.isatty():
+        from outlive.rendering.finding_text import rich_finding
+
+        print_parts([rich_finding(problem.finding)], sys.stderr)
+    elif isinstance(problem, OutliveError):
         complain_lines(str(problem))
     else:
         print(safe(str(problem)), file=sys.stderr)
@@ -63,17 +74,86 @@ def _is_same(path: str, output: str) -> bool:
 
 
 @contextmanager
-def progress(what: str = "") -> Iterator[Callable[[str], None]]:
-    """A line on the terminal that says what is done, and how far it is; nothing in a pipe."""
-    if not sys.stderr.isatty():
+def progress(args: argparse.Namespace, what: str = "") -> Iterator[Callable[[str], None]]:
+    """A line on the terminal that says what is done: with a bar and the time left where there is a total.
+
+    Nothing is shown of what takes less than a second, in a pipe, or with -q.
+    """
+    if args.quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
-    from rich.console import Console
-    from rich.text import Text
+    bar = _Bar(what)
+    starting = threading.Timer(_SHOWN_AFTER_S, bar.start)
+    starting.daemon = True
+    starting.start()
+    try:
+        yield bar.show
+    finally:
+        starting.cancel()
+        starting.join()
+        bar.stop()
 
-    with Console(stderr=True).status(what or "reading") as status:
-        # Not as a string, in which a name could be taken for markup.
-        yield lambda words: status.update(Text(safe(f"{what}: {words}" if what else words)))
+
+def sample_step(sample: int) -> str:
+    """The number of a sample, in words, and out of how many where that is known."""
+    return Step(f"sample {sample}", sample, getattr(sample, "total", None))
+
+
+class _Bar:
+    """A line of rich's that changes: words, how many of how many, time so far, time left."""
+
+    def __init__(self, what: str) -> None:
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        # The words go last, for they may be cut; not as markup, for names may be in them.
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+        self._what = what
+        # Standard output is not rich's to send elsewhere.
+        self._progress = Progress(
+            *columns,
+            console=Console(stderr=True),
+            redirect_stdout=False,
+            redirect_stderr=False,
+            transient=True,
+        )
+        self._task = self._progress.add_task(what or "reading", total=None, words="")
+
+    def start(self) -> None:
+        self._progress.start()
+
+    def stop(self) -> None:
+        self._progress.stop()
+
+    def show(self, words: str) -> None:
+        """Say what is done now; words that are a `Step` say how far it is."""
+        count: Count | None = getattr(words, "steps", None)
+        text = safe(words, _MOST_WORDS)
+        if count is None or count.total is None or count.total < 2:
+            self._progress.update(self._task, description=f"{self._what}: {text}" if self._what else text)
+            return
+        self._progress.columns = _counting_columns()
+        described = self._what or "working"
+        room = self._progress.console.width - len(described) - 2 * len(str(count.total)) - _BAR_WIDTH - _GAPS
+        self._progress.update(
+            self._task,
+            description=described,
+            total=count.total,
+            completed=int(count),
+            words=text if len(text) <= room else "",
+        )
+
+
+def _counting_columns() -> Any:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+    return (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=_BAR_WIDTH),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+        TextColumn("{task.fields[words]}", markup=False),
+    )
 
 
 def write_text(args: argparse.Namespace, parts: Iterable[RenderableType]) -> None:

@@ -7,8 +7,6 @@
 Nouns: a *demo model* has a name, a file, and a line that says what it is for.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,5 +39,5 @@ NAMES = tuple(demo.name for demo in DEMO_MODELS)
 def path(name: str) -> Path:
     """Where the demo model of that name lies."""
     if name not in NAMES:
-        raise ValueError(f"there is no demo model {name!r}; there are {', '.join(NAMES)}")
+        raise ValueError(f"unknown demo model {name!r}; choose from {', '.join(NAMES)}")
     return Path(__file__).parent / f"{name}.tflite"

@@ -29,6 +29,7 @@ PUBLIC_MODULES = (
     "diagnosis_record",
     "error_diagnosis",
     "examination",
+    "frame_hints",
     "log_model",
     "log_text",
     "run_cause",

@@ -6,43 +6,46 @@ bytes ──► log_text ──► deaths ──► for each: messages, endings,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+from outlive.diagnosis.advice import KnownLimits, steps_that_hold
 from outlive.diagnosis.corefile import CoreSeen, is_core, read_core
 from outlive.diagnosis.deaths import LoggedDeath, read_deaths
 from outlive.diagnosis.diagnosis_record import AS_IT_IS, Conditions, Trial
 from outlive.diagnosis.error_diagnosis import STAGE_OF_CALL
 from outlive.diagnosis.flight_cause import cause_of_end
-from outlive.diagnosis.frame_hints import operator_of, stage_in, stage_said
+from outlive.diagnosis.frame_hints import operator_of, operator_said, stage_in, stage_said
 from outlive.diagnosis.log_text import LogLine, LogText, read_log
-from outlive.diagnosis.messages import Match, known_messages, match_of
+from outlive.diagnosis.messages import Match, code_of, known_messages, match_of
 from outlive.diagnosis.stacks import Stack, known_frame, read_stack
 from outlive.finding import Finding
+from outlive.kernels.litert.kernel_signatures import has_kernel, runtime_version, signatures
+from outlive.model.schema import load_schema
 from outlive.names import safe
 from outlive.process.flight import Flight, OpSeen
 from outlive.records import NOT_WRITTEN, in_document, written
-from outlive.rules import find_rule, load_rules
+from outlive.rules import find_rule
 from outlive.rules.logged import LoggedFault, finding_of
 
+# The rule on a runtime that is older than the model.
+_OLDER_RUNTIME = "E421"
+_CONVERT_AGAIN = (
+    "convert the model again with a converter of about the runtime's age: "
+    "python -m pip install 'tensorflow==VERSION'",
+    "see what else is in the file: outlive read FILE --ops",
+)
 _DIAGNOSE = "run the model itself: outlive diagnose MODEL"
 # Rows below this weight only repeat that something failed.
 _TELLING = 3
 _MOST_CLUES, _MOST_STEPS = 20, 6
-# The rule that is meant by causes that several have.
-_USUAL = {
-    "out-of-memory": "D502",
-    "missing-runtime": "E401",
-    "delegate-refused": "A803",
-    "flatbuffer-corrupt": "F111",
-    "unsupported-op": "O122",
-    "representative-dataset": "Q216",
-    "call-order": "I207",
-}
+_MOST_COMMAND = 80
 # Whose Python code, and which exceptions, may speak for a runtime.
 _RUNTIMES = ("tensorflow", "keras", "litert", "tflite", "interpreter", "edgetpu", "coral", "mediapipe")
 _OF_RUNTIMES = ("RuntimeError", "SystemError", "InternalError")
+# A line typed into Python, IPython, or given to it in a shell.
+_TYPED = re.compile(r"""^(?:>>> |In \[\d+\]: )(.+)|.*\bpython[\d.]* -c (?:"([^"]+)"|'([^']+)')""")
 # Words without which a log is about something else.
 _OF_MODELS = re.compile(rf"(?i){'|'.join(_RUNTIMES)}|tpu|tensor|delegate|inference|\bmodel|\bnn\b|onnx|torch")
 
@@ -124,6 +127,7 @@ class Autopsy:
     not_read: str = field(default="", metadata=written(null=True))
     model: str = field(default="", metadata=written("path", null=True))
     findings: tuple[Finding, ...] = ()
+    frames: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)
     core: CoreSeen | None = None
 
     @property
@@ -205,17 +209,22 @@ def _judged(death: LoggedDeath) -> Autopsy | None:
         cause = next((clue.match.message.cause for clue in clues if _tells(clue)), "unknown")
     groups = {"thread": stack.thread} if stack.thread else {}
     best = replace(best, groups=groups | best.groups)
+    code, meaning, do = best.message.code or code_of(cause), best.meaning, _advice(clues, best)
+    if code == _OLDER_RUNTIME and (newest := _without_kernel(best.groups)):
+        code, meaning, do = newest
+    do = steps_that_hold(do, KnownLimits(code=code)) or (_DIAGNOSE,)
     return Autopsy(
         found="text",
-        code=best.message.code or _code_of(cause),
+        code=code,
         cause=cause,
         signal=death.signal,
-        meaning=best.meaning,
-        do=_advice(clues, best),
+        meaning=meaning,
+        do=do,
         clues=clues[:_MOST_CLUES],
         stage=best.message.stage or _stage(death.lines),
         op=_op(clues, death.lines),
         where=_where(stack, best),
+        frames=tuple(frame.function for frame in stack.native if frame.function),
     )
 
 
@@ -241,9 +250,12 @@ def _is_of_model(match: Match) -> bool:
 
 
 def _of_ending(death: LoggedDeath) -> Iterator[tuple[Match, int]]:
-    if death.ending is None:
+    if death.ending is None or death.aborts_wordless:
         return
+    stage = _stage(death.lines)
     for row in known_messages():
+        if stage and row.stage and row.stage != stage:
+            continue  # the words it looks for stand in another place: a call before the one that it died in
         if row.signal == death.ending.signal and row.allows(death.text):
             yield match_of(row, death.ending.text, {}), death.ending.line_number
 
@@ -267,11 +279,12 @@ def _of_exception(death: LoggedDeath, stack: Stack) -> Iterator[tuple[Match, int
     """The exception that ended it, where no row of the tables knows its message."""
     raised = death.raised
     explained = any(number >= raised.number for _, number in death.matches) if raised else False
-    if raised is None or explained or death.ending is not None:
+    if raised is None or explained or (death.ending is not None and not death.aborts_wordless):
         return
     kind = raised.text.partition(":")[0].strip().rpartition(".")[2]
     files = [frame.file for frame in stack.frames if frame.kind == "python"]
-    outside = bool(files) and not any(word in files[-1].lower() for word in _RUNTIMES)
+    own = bool(files) and stack.own is not None and stack.own.file == files[-1]
+    outside = bool(files) and (own or not any(word in files[-1].lower() for word in _RUNTIMES))
     if not files and any(frame.kind == "java" for frame in stack.frames):
         outside = _OF_MODELS.search(death.text) is None
     wanted = "exception-of-program" if outside and kind not in _OF_RUNTIMES else "exception-unknown"
@@ -279,12 +292,22 @@ def _of_exception(death: LoggedDeath, stack: Stack) -> Iterator[tuple[Match, int
     yield match_of(row, raised.text, {"type": kind}), raised.number
 
 
-def _code_of(cause: str) -> str:
-    """The rule that finds this cause elsewhere: the first of the catalogue that bears its word."""
-    if cause in ("", "unknown"):
-        return ""
-    found = {rule.name: rule.code for rule in load_rules() if cause in (rule.cause, rule.name)}
-    return _USUAL.get(cause) or found.get(cause) or next(iter(found.values()), "")
+def _without_kernel(groups: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
+    """Code, meaning and advice where not even the newest known runtime has the kernel; None if it has."""
+    kind, said, number = (groups.get(name, "") for name in ("op", "version", "number"))
+    newest = runtime_version()
+    if number and int(number) not in load_schema().enums["BuiltinOperator"].names:
+        why = f"the model has an operator of code {number}, which the schema of {newest} does not have"
+        return "F114", f"{why}: a newer converter wrote it, or the file is damaged", _CONVERT_AGAIN
+    if not kind.isupper() or not said.isdigit() or has_kernel(kind, int(said)):
+        return None  # the newest one has it: the runtime of the log is older
+    if kind in signatures():
+        low, high = signatures()[kind].versions
+        why = f"the model needs version {said} of {kind}, and {newest} has versions {low} to {high}"
+        return "O123", f"{why}: no runtime has it yet", _CONVERT_AGAIN
+    why = f"the schema has the operator {kind}, and the runtime has no kernel for it; nor has {newest}"
+    again = "convert the model again, with TensorFlow Lite's own operators as its target"
+    return "O122", why, (again, "see which operators lack a kernel: outlive check FILE")
 
 
 def _stage(lines: Sequence[LogLine]) -> str:
@@ -297,7 +320,20 @@ def _stage(lines: Sequence[LogLine]) -> str:
     ]
     texts = [line.text for line in lines]
     named = next((stage for stage in calls if stage), "") or stage_in(texts)
-    return named or next(filter(None, map(stage_said, texts)), "")
+    named = named or next(filter(None, map(stage_said, texts)), "")
+    importing = any(frame.file.startswith("<frozen importlib") for frame in stack.frames)
+    return named or ("import" if importing else _stage_typed(texts))
+
+
+def _stage_typed(texts: Sequence[str]) -> str:
+    """The stage by the last line that was typed into Python before it died; empty if none was."""
+    typed = [found for text in texts if (found := _TYPED.match(text))]
+    line = next(filter(None, typed[-1].groups()), "") if typed else ""
+    if re.match(r"(?:import|from)\b[^;]*$", line):
+        return "import"
+    calls = [STAGE_OF_CALL.get(name) for name in re.findall(r"\.(\w+)\(", line)]
+    made = "load" if re.search(r"\bInterpreter\(", line) else ""
+    return next(filter(None, reversed(calls)), "") or made
 
 
 def _op(clues: Sequence[Clue], lines: Sequence[LogLine]) -> OpSeen | None:
@@ -308,8 +344,9 @@ def _op(clues: Sequence[Clue], lines: Sequence[LogLine]) -> OpSeen | None:
         nodes = (groups.get("node", "") for groups in named if groups.get("op") == kinds[0])
         node = next((node for node in nodes if node.isdigit()), "")
         return OpSeen(type=kinds[0], index=int(node) if node else None)
-    kernel = operator_of([line.text for line in lines])
-    return None if kernel is None else OpSeen(type=kernel)
+    texts = [line.text for line in lines]
+    kernel = operator_of(texts)
+    return operator_said(texts) if kernel is None else OpSeen(type=kernel)
 
 
 def _where(stack: Stack, best: Match | None) -> str:
@@ -346,6 +383,12 @@ _SIGNALS = {
 }
 
 
+def _code_of_signal(signal: str) -> str:
+    """The rule that a log of such an end has, where it says no more."""
+    rows = (row.code for row in known_messages() if row.signal == signal and row.allows(""))
+    return next(filter(None, rows), "")
+
+
 def _of_core(core: CoreSeen) -> Autopsy:
     cause, meaning = _SIGNALS.get(core.signal or "", ("unknown", "it ended by a signal that says little"))
     named, stage = operator_of(core.frames), stage_in(core.frames)
@@ -355,18 +398,20 @@ def _of_core(core: CoreSeen) -> Autopsy:
     end = cause_of_end(trial, (trial,))
     if end.cause != "unknown":
         cause, meaning = end.cause, end.why or meaning
-    who = f"{core.command or 'a process'} ended by {core.signal or 'a signal that the file does not name'}"
+    command = safe(core.command, _MOST_COMMAND) if core.command else "a process"
+    who = f"{command} ended by {core.signal or 'a signal that the file does not name'}"
     steps = [f"see its native stack: {command}" for command in core.commands]
     if core.frames:
         steps = []
     return Autopsy(
         found="core",
-        code=_code_of(cause),
+        code=code_of(cause) or _code_of_signal(core.signal or ""),
         cause=cause,
         signal=core.signal or "",
         meaning=f"{who}: {meaning}",
         do=(*(remedy.action for remedy in end.remedies), *steps, _DIAGNOSE),
         core=core,
+        frames=core.frames,
         stage=stage,
         op=op,
     )

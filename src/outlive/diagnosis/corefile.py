@@ -1,6 +1,7 @@
 """Reads what a core file says of itself, and the stack where a debugger is installed.
 
-ELF header ──► program headers ──► PT_NOTE ──► NT_PRSTATUS (signal), NT_PRPSINFO (command)
+ELF header ──► program headers ──► PT_NOTE ──► signal, command, mapped files
+                               └─► PT_LOAD ──► strings on top of the stack: the whole command line
 gdb or pystack, if there is one ──► the frames
 """
 
@@ -21,9 +22,18 @@ from outlive.records import NOT_WRITTEN, written
 
 _MAGIC, _CORE = b"\x7fELF", 4
 _CLASS_64, _LITTLE = 2, 1
-_PT_NOTE, _NT_PRSTATUS, _NT_PRPSINFO = 4, 1, 3
+_PT_LOAD, _PT_NOTE = 1, 4
+_NT_PRSTATUS, _NT_PRPSINFO, _NT_AUXV, _NT_FILE = 1, 3, 6, 0x46494C45
+# The address of the program's name (linux/auxvec.h): right before it lie the arguments and the environment.
+_AT_EXECFN = 31
 # struct elf_prstatus and elf_prpsinfo, 64 bits (linux/elfcore.h): where the signal and the name are.
 _CURRENT_SIGNAL_AT, _NAME_AT, _NAME_BYTES = 12, 40, 16
+_COMMAND_AT, _COMMAND_BYTES = 56, 80
+_MOST_STRING_BYTES, _MOST_COMMAND = 256 << 10, 4000
+_MODEL_NAME = re.compile(r"\.(?:tflite|litert|lite)$")
+_MOST_FILES, _MOST_MODELS = 20_000, 8
+# How a string of the environment begins.
+_SETTING = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*=")
 _MOST_NOTES, _MOST_HEADERS = 10_000, 10_000
 _DEBUGGER_S = 60
 _MOST_FRAMES = 40
@@ -35,10 +45,14 @@ _GDB_FRAME = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreSeen:
-    """A core file: the signal, the command, frames if a debugger gave some, and how to see them if not."""
+    """A core file: the signal, the command, frames if a debugger gave some, and how to see them if not.
+
+    `model_files` are the models that the process had mapped.
+    """
 
     signal: str | None
     command: str
+    model_files: tuple[str, ...] = field(default=(), metadata=written(omit=True))
     frames: tuple[str, ...] = ()
     commands: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)
     tool: str = field(default="", metadata=written(null=True))
@@ -51,19 +65,86 @@ def is_core(data: bytes) -> bool:
 
 def read_core(data: bytes, path: str | None) -> CoreSeen:
     """What a core file says; a debugger is asked only if there is a file to show it."""
-    name, command = None, ""
+    notes: dict[int, bytes] = {}
     for kind, body in _notes(data):
-        if kind == _NT_PRSTATUS and name is None and len(body) >= _CURRENT_SIGNAL_AT + 2:
-            name = _signal_name(struct.unpack_from("<h", body, _CURRENT_SIGNAL_AT)[0])
-        elif kind == _NT_PRPSINFO and not command:
-            command = _text(body[_NAME_AT : _NAME_AT + _NAME_BYTES])
+        notes.setdefault(kind, body)
+    status, info = notes.get(_NT_PRSTATUS, b""), notes.get(_NT_PRPSINFO, b"")
+    name = None
+    if len(status) >= _CURRENT_SIGNAL_AT + 2:
+        name = _signal_name(struct.unpack_from("<h", status, _CURRENT_SIGNAL_AT)[0])
+    said = _text(info[_COMMAND_AT : _COMMAND_AT + _COMMAND_BYTES]).strip()
+    command = _command_line(data, path, notes.get(_NT_AUXV, b""), said)
+    command = command or said or _text(info[_NAME_AT : _NAME_AT + _NAME_BYTES])
+    models = tuple(_mapped_models(notes.get(_NT_FILE, b"")))
     tool, frames = ("", ()) if path is None else _stack(path)
     commands = () if frames else _how_to(path or "CORE")
-    return CoreSeen(signal=name, command=command, frames=frames, commands=commands, tool=tool)
+    return CoreSeen(
+        signal=name, command=command, model_files=models, frames=frames, commands=commands, tool=tool
+    )
+
+
+def _mapped_models(note: bytes) -> Iterator[str]:
+    """Files of models in the list of mapped files (linux, fs/binfmt_elf.c: fill_files_note)."""
+    if len(note) < 16:
+        return
+    count = min(struct.unpack_from("<Q", note)[0], _MOST_FILES)
+    names = note[16 + 24 * count :].split(b"\0", count)[:count]
+    found = dict.fromkeys(name.decode("utf-8", errors="replace") for name in names)
+    yield from [name for name in found if _MODEL_NAME.search(name)][:_MOST_MODELS]
+
+
+def _command_line(data: bytes, path: str | None, auxv: bytes, said: str) -> str:
+    """The arguments in full, from the top of the stack, where the core has it; `said` is how they begin.
+
+    The kernel puts the strings of the arguments, then those of the environment, then the program's name.
+    """
+    pairs = dict(struct.iter_unpack("<QQ", auxv[: len(auxv) // 16 * 16]))
+    place = _place_of(data, pairs.get(_AT_EXECFN, 0))
+    if place is None or not said:
+        return ""
+    start, end = place
+    strings = _strings(data, path, max(start, end - _MOST_STRING_BYTES), end)
+    # The note has spaces between the arguments, the stack has zeros.
+    at = re.search(b"[ \\0]".join(map(re.escape, said.encode(errors="replace").split(b" "))), strings)
+    if at is None:
+        return ""
+    words: list[bytes] = []
+    for word in strings[at.start() :].split(b"\0"):
+        if words and _SETTING.match(word):
+            break
+        words.append(word)
+    return b" ".join(words).decode("utf-8", errors="replace").strip()[:_MOST_COMMAND]
+
+
+def _strings(data: bytes, path: str | None, start: int, end: int) -> bytes:
+    """Bytes of a core file: what was read of it may not reach so far."""
+    if end <= len(data) or path is None:
+        return data[start:end]
+    try:
+        with open(path, "rb") as file:
+            file.seek(start)
+            return file.read(end - start)
+    except (OSError, ValueError, OverflowError):
+        return b""
+
+
+def _place_of(data: bytes, address: int) -> tuple[int, int] | None:
+    """Where in the file the memory up to an address begins and ends; None if the core does not have it."""
+    for kind, start, length, memory in _segments(data):
+        if kind == _PT_LOAD and memory <= address < memory + length:
+            return start, start + address - memory
+    return None
 
 
 def _notes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The notes of a 64-bit little-endian core; none of any other, or where the file lies."""
+    """The notes of a core; none where the file lies."""
+    for kind, start, length, _ in _segments(data):
+        if kind == _PT_NOTE:
+            yield from _in_segment(data[start : start + length])
+
+
+def _segments(data: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Kind, place, length and address of the segments of a 64-bit little-endian core; none of any other."""
     if data[4:6] != bytes((_CLASS_64, _LITTLE)):
         return
     offset = struct.unpack_from("<Q", data, 32)[0]
@@ -72,16 +153,9 @@ def _notes(data: bytes) -> Iterator[tuple[int, bytes]]:
         at = offset + number * size
         if at + 56 > len(data):
             return
-        kind, start, length = _segment(data, at)
-        if kind == _PT_NOTE:
-            yield from _in_segment(data[start : start + length])
-
-
-def _segment(data: bytes, at: int) -> tuple[int, int, int]:
-    kind = struct.unpack_from("<I", data, at)[0]
-    start = struct.unpack_from("<Q", data, at + 8)[0]
-    length = struct.unpack_from("<Q", data, at + 32)[0]
-    return kind, start, length
+        kind = struct.unpack_from("<I", data, at)[0]
+        start, memory = struct.unpack_from("<QQ", data, at + 8)
+        yield kind, start, struct.unpack_from("<Q", data, at + 32)[0], memory
 
 
 def _in_segment(block: bytes) -> Iterator[tuple[int, bytes]]:

@@ -38,6 +38,8 @@ _STRONG = 5
 _CRASHES = frozenset({"SIGSEGV", "SIGABRT", "SIGTRAP", "SIGBUS", "SIGILL", "SIGFPE"})
 # After an exception, so many lines of ordinary progress mean that the program lived on.
 _PROGRESS = 2
+# After an uncaught one, a program prints no more lines than this before it ends.
+_MOST_PROGRESS = 12
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,6 +64,14 @@ class LoggedDeath:
     def signal(self) -> str:
         """The signal it ended by; empty if no line says so."""
         return self.ending.signal if self.ending is not None else ""
+
+    @property
+    def aborts_wordless(self) -> bool:
+        """True if no line after an exception names another failure, but for the bare word of an abort."""
+        raised = self.raised
+        if raised is None or (self.endings and self.signal != "SIGABRT"):
+            return False
+        return not any(line.number > raised.number and _is_strong(line) for line in self.lines)
 
     @property
     def over(self) -> bool:
@@ -132,7 +142,8 @@ def _begins_another(current: LoggedDeath, line: LogLine, ending: Ending | None, 
         return not _may_be_one(current.endings[-1].signal, ending.signal)
     if ending is not None and current.exceptions and not current.endings:
         # An exception is not what a process is killed for; and one that was survived is no part of this.
-        return ending.signal == "SIGKILL" or current.progress >= _PROGRESS
+        lived_on = current.progress >= _PROGRESS and not _may_follow(current, line, ending)
+        return ending.signal == "SIGKILL" or lived_on
     return bool(raises and current.endings and current.progress >= _PROGRESS)
 
 
@@ -146,6 +157,16 @@ def _may_be_one(first: str, second: str) -> bool:
         "SIGILL",
         "SIGFPE",
     }
+
+
+def _may_follow(current: LoggedDeath, line: LogLine, ending: Ending) -> bool:
+    """True for an abort without a message: many programs end so after an uncaught exception."""
+    return (
+        ending.signal == "SIGABRT"
+        and current.progress <= _MOST_PROGRESS
+        and not _is_strong(line)
+        and current.aborts_wordless
+    )
 
 
 def _is_strong(line: LogLine) -> bool:

@@ -12,6 +12,7 @@ from outlive.diagnosis.blamed_operator import blamed_op
 from outlive.diagnosis.diagnosis_record import Conditions, Diagnosis
 from outlive.diagnosis.investigation import Case, JudgeValues, investigate
 from outlive.diagnosis.operator_names import with_path
+from outlive.errors import ModelError
 from outlive.finding import Finding, Severity
 from outlive.interpreter.feeds import given_shapes
 from outlive.interpreter.judge import Judge
@@ -70,9 +71,11 @@ def file_findings(reading: Reading, *, resized: bool, accelerator: str = "cpu") 
 
 
 def diagnose_case(case: Case, tell: Callable[[str], None] = lambda _: None) -> Diagnosis:
-    """The diagnosis; a file that cannot even be opened is not run."""
-    if not case.conditions.source or (case.model is None and case.reading.file_bytes == 0):
-        return _unopened(case)
+    """The diagnosis; a file that no runtime loads is not run."""
+    try:
+        case.conditions.judge.refuse_file(case.conditions.source, litert=True)
+    except ModelError as error:
+        return with_path(_unopened(case, with_cause(error.finding)))
     return with_path(investigate(case, tell))
 
 
@@ -83,13 +86,11 @@ def with_cause(finding: Finding) -> Finding:
     return replace(finding, cause=_FILE_CAUSES.get(finding.name, _BROKEN))
 
 
-def _unopened(case: Case) -> Diagnosis:
-    errors = [finding for finding in case.findings if finding.severity is Severity.ERROR]
-    verdict = errors[0] if errors else None
+def _unopened(case: Case, verdict: Finding) -> Diagnosis:
     return Diagnosis(
         path=case.reading.path,
         verdict=verdict,
-        cause="" if verdict is None else verdict.cause,
+        cause=verdict.cause,
         stage="load",
         signal=None,
         op=blamed_op(None, verdict, None, ()),

@@ -14,6 +14,7 @@ from outlive.process.flight import Flight
 from outlive.quant import Drift
 from outlive.records import NOT_WRITTEN
 from outlive.rules.checked import Checked
+from outlive.units import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -43,7 +44,8 @@ class Examination:
 
     def __repr__(self) -> str:
         """The model, and how many findings there are."""
-        return f"<{type(self).__name__} of {self.path[-80:] or 'given bytes'}: {len(self.findings)} findings>"
+        count = plural(len(self.findings), "finding")
+        return f"<{type(self).__name__} of {self.path[-80:] or 'given bytes'}: {count}>"
 
     @property
     def path(self) -> str:

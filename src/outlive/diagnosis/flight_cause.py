@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from outlive.diagnosis.diagnosis_record import Trial
 from outlive.diagnosis.frame_hints import hinted_causes, said_by
-from outlive.diagnosis.messages import Match, translate
+from outlive.diagnosis.messages import Match, code_of, translate
 from outlive.diagnosis.sized_operators import SIZED_BY_VALUES, UNCHECKED
 from outlive.finding import Evidence, Remedy, Tag
 from outlive.process.flight import Flight, OpSeen
@@ -24,10 +24,14 @@ _VALUE_TRIALS = frozenset({"zeros", "ones", "usual inputs", "fitting sizes"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndCause:
-    """What an end tells of its cause; `certain` if no fault of the file can be behind it."""
+    """What an end tells of its cause; `certain` if no fault of the file can be behind it.
+
+    `code` is the rule that the tables of messages name for it, in an autopsy as here.
+    """
 
     cause: str
     certain: bool = False
+    code: str = ""
     why: str = ""
     op: OpSeen | None = None
     evidence: tuple[Evidence, ...] = ()
@@ -141,7 +145,10 @@ def _refused(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -
     elif cause == "unknown" and worked & _VALUE_TRIALS:
         cause, why = "data-dependent-index", f"{why}; with other values of its inputs it runs"
     certain = found.message.weight >= _PLAIN_WORDS and cause == found.message.cause
-    return EndCause(cause=cause, certain=certain, why=why, op=op, remedies=_remedies(found, resized))
+    code = (found.message.code or code_of(cause)) if cause == found.message.cause else ""
+    return EndCause(
+        cause=cause, certain=certain, code=code, why=why, op=op, remedies=_remedies(found, resized)
+    )
 
 
 # LiteRT, tflite/core/subgraph.cc: an operator that cannot make its output as large as asked just fails.
@@ -174,7 +181,9 @@ def _divided(flight: Flight) -> EndCause:
     divides = flight.op is not None and flight.op.type in _DIVIDERS and flight.stage == "invoke"
     if divisor == -1 or (divides and divisor != 0):
         why = "the smallest integer was divided by -1: the result does not fit, and the processor stops"
-        return EndCause(cause="int-min-divided-by-minus-one", why=why)
+        # By the registers; or it is FLOOR_MOD, which refuses a zero in words (tflite/kernels/floor_mod.cc).
+        certain = divisor == -1 or (flight.op is not None and flight.op.type == "FLOOR_MOD")
+        return EndCause(cause="int-min-divided-by-minus-one", code="I309" if certain else "", why=why)
     if divides:
         why = "an integer was divided by zero while the model ran"
         return EndCause(cause="constant-out-of-range", why=why)

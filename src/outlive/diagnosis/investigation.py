@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from outlive.diagnosis.advice import has_fixed_shapes
 from outlive.diagnosis.diagnosis_record import AS_IT_IS, CauseVerdict, Conditions, Diagnosis, Trial
 from outlive.diagnosis.input_probes import PROBES, feedable, has_numbers_to_choose, probe, with_fitting_sizes
 from outlive.diagnosis.operator_names import hollow_in, loops_in, owners_of, placed
@@ -97,6 +98,7 @@ class _Investigation:
             loops=loops_in(self._case.model),
             sized=sized_by_inputs(self._case.model),
             hollow=hollow_in(self._case.model),
+            fixed_shapes=has_fixed_shapes(self._case.model),
         )
         return self._diagnosis(end, needed, decide(seen))
 

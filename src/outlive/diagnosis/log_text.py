@@ -15,13 +15,13 @@ from typing import BinaryIO
 
 # What is read of a log in full: its start, and its end, which tells most.
 _HEAD_BYTES, _TAIL_BYTES = 4 << 20, 12 << 20
-# Of what lies between, only lines around these words are read, for so long and no more of them.
-_MIDDLE_S, _CHUNK_BYTES, _MOST_MIDDLE_BYTES = 20.0, 4 << 20, 2 << 20
-_TELLING = re.compile(
-    rb"[Ff]ault|[Aa]bort|[Kk]illed|SIG[A-Z]{3}|Traceback|Error:|Exception|FATAL|[Ff]atal|panic|bad_alloc|"
-    rb"[Ii]llegal|[Bb]us [Ee]rror|exit code|status=\d|0x[cC]0000|[Oo]ut of memory|OOM"
-)
-_TELLING_TEXT = re.compile(_TELLING.pattern.decode())
+# Of what lies between, lines around these words are read, the last first, and no more than so much.
+_MOST_SEARCHED_BYTES, _CHUNK_BYTES, _MOST_MIDDLE_BYTES = 2 << 30, 4 << 20, 2 << 20
+_WORDS = (
+    "ault", "bort", "illed", "SIG", "Traceback", "rror:", "Exception", "ATAL", "atal", "anic", "bad_alloc",
+    "llegal", "us error", "us Error", "exit code", "status=", "0xc0000", "0xC0000", "ut of memory", "OOM",
+)  # fmt: skip
+_TELLING_TEXT = re.compile("|".join(map(re.escape, _WORDS)))
 _AROUND_BYTES = 4000
 # Standard input may never end: after so long, or so long without a line, the answer is on what came.
 _STREAM_S, _IDLE_S = 60.0, 8.0
@@ -46,6 +46,7 @@ _PREFIXES = tuple(
         rf"^(?:{_STAMP}|\d\d-\d\d {_CLOCK})\s+\d+-\d+\s+(?P<tag>\S+)\s+\S+\s+(?P<level>[VDIWEFA])\s\s?",
         rf"^(?:\d{{4}}-)?\d\d-\d\d {_CLOCK}\s+(?:\S+\s+)?\d+\s+\d+\s+(?P<level>[VDIWEFA])\s+"
         r"(?P<tag>[^:]{1,60}?)\s*:\s?",
+        rf"^\d\d-\d\d {_CLOCK}:?\s+(?=[VDIWEFA]/)",  # logcat -v time, whose level and tag follow
         r"^(?P<level>[VDIWEFA])/(?P<tag>[^(:]{1,60})(?:\(\s*\d+\))?:\s?",
         rf"^\[(?P<level>[DIWEC]) {_STAMP} (?P<tag>\w+)\]\s",  # Jupyter's server
         rf"^\[(?P<level>[DIWEC]) {_CLOCK} (?P<tag>\w+)\]\s",
@@ -145,36 +146,48 @@ def read_bounded(stream: BinaryIO, size: int) -> tuple[bytes, str]:
     if size <= _HEAD_BYTES + _TAIL_BYTES:
         return stream.read(), ""
     head = stream.read(_HEAD_BYTES)
-    middle, looked_to = _telling(stream, size - _TAIL_BYTES)
+    middle, looked_from = _telling(stream, _HEAD_BYTES, size - _TAIL_BYTES)
     stream.seek(size - _TAIL_BYTES)
     left_out = f"it has {size / 1e6:,.0f} MB: of the middle only lines that name a failure were read"
-    if looked_to < size - _TAIL_BYTES:
+    if looked_from > _HEAD_BYTES:
         left_out = (
-            f"it has {size / 1e6:,.0f} MB: bytes {looked_to:,} to {size - _TAIL_BYTES:,} were not read; "
+            f"it has {size / 1e6:,.0f} MB: bytes {_HEAD_BYTES:,} to {looked_from:,} were not read; "
             "cut the log around the death and give that"
         )
     return b"\n".join((head, middle, stream.read(_TAIL_BYTES))), left_out
 
 
-def _telling(stream: BinaryIO, end: int) -> tuple[bytes, int]:
-    """Surroundings of telling words up to `end`, within a time; and how far it came."""
+def _telling(stream: BinaryIO, start: int, end: int) -> tuple[bytes, int]:
+    """Surroundings of telling words between two places, and how far towards the start it came."""
     found: list[bytes] = []
-    deadline, kept, at = time.monotonic() + _MIDDLE_S, 0, stream.tell()
-    while at < end and time.monotonic() < deadline and kept < _MOST_MIDDLE_BYTES:
-        chunk = stream.read(min(_CHUNK_BYTES, end - at))
-        if not chunk:
-            break
-        at += len(chunk)
-        last = -1
-        for match in _TELLING.finditer(chunk):
-            if match.start() < last:
-                continue
-            start, last = max(0, match.start() - _AROUND_BYTES, last), match.end() + _AROUND_BYTES
-            found.append(chunk[start:last])
-            kept += last - start
-            if kept >= _MOST_MIDDLE_BYTES:
-                break
-    return b"\n".join(found), at
+    kept, at, least = 0, end, max(start, end - _MOST_SEARCHED_BYTES)
+    while at > least and kept < _MOST_MIDDLE_BYTES:
+        begin = max(least, at - _CHUNK_BYTES)
+        stream.seek(begin)
+        chunk, at = stream.read(at - begin), begin
+        parts = [chunk[first:last] for first, last in _around(chunk)]
+        while parts and kept < _MOST_MIDDLE_BYTES:
+            found.append(parts.pop())
+            kept += len(found[-1])
+    return b"\n".join(reversed(found)), at
+
+
+def _around(chunk: bytes) -> Iterator[tuple[int, int]]:
+    """Where a chunk has telling words, with what stands around them. Looking for one word is quickest."""
+    places = sorted(place for word in _WORDS for place in _places(chunk, word.encode()))
+    last = 0
+    for place in places:
+        if place >= last:
+            first, last = max(last, place - _AROUND_BYTES), place + _AROUND_BYTES
+            yield first, last
+
+
+def _places(chunk: bytes, word: bytes) -> Iterator[int]:
+    """Where a word stands, but for places so near to the one before that they are read with it."""
+    at = chunk.find(word)
+    while at >= 0:
+        yield at
+        at = chunk.find(word, at + _AROUND_BYTES)
 
 
 def read_stream(stream: BinaryIO) -> tuple[bytes, str]:

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
+from outlive.rules import load_rules
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -30,9 +32,21 @@ _MOST_CHARACTERS = 4000
 _RUN_LETTERS = 4
 # What a message does not say.
 _UNSAID = "?"
+# The rule that is meant by causes that several have.
+_USUAL = {
+    "out-of-memory": "D502",
+    "missing-runtime": "E401",
+    "delegate-refused": "A803",
+    "flatbuffer-corrupt": "F111",
+    "unsupported-op": "O122",
+    "representative-dataset": "Q216",
+    "call-order": "I207",
+}
 # {op}, or several of which one is said: {type}{other}
 _PLACE = re.compile(r"(?:\{[a-z_]+\})+")
 _GROUP = re.compile(r"\{([a-z_]+)\}")
+# What is unsaid among other things in parentheses is left out.
+_LEFT_OUT = re.compile(r" \(\?(?:, \?)*\)| \(\? \w[^()?]*\? \w[^()?]*\)|(?<=\()\?, |, \?(?=[,)])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +106,7 @@ class Match:
         words = _PLACE.sub(
             lambda place: "".join(named.get(name, "") for name in _GROUP.findall(place[0])) or _UNSAID, words
         )
-        return words.replace(f" ({_UNSAID})", "")
+        return _LEFT_OUT.sub("", words)
 
 
 # Bytes that are wanted against bytes that are given: what a whole ratio mostly comes from.
@@ -102,11 +116,12 @@ _RATIOS = {
     2.0: "twice as many, so the data type is twice as wide, or one of two parts is missing",
     0.5: "half as many, so the data type given is twice as wide",
     3.0: "three times as many, so it wants three channels (RGB) and was given one",
+    1 / 3: "a third, so it wants one channel (gray) and was given three (RGB)",
 }
 _OTHER_RATIO = "the size, the channels or the data type (float32 takes 4 bytes, uint8 one) are others"
 
-# A picture of one pixel: what an exporter writes for a size that is to be given later.
-_PLACEHOLDER_BYTES = 16
+# An image of one pixel (1, 3 or 4 channels of 1 or 4 bytes): what an exporter writes for a size to come.
+_PLACEHOLDER_BYTES = (1, 3, 4, 12, 16)
 _PLACEHOLDER = (
     "the input is a placeholder of 1 x 1, its size was left dynamic by the export, so resize it first "
     "(interpreter.resizeInput(0, intArrayOf(1, H, W, 3)), allocateTensors()) or export with a fixed size"
@@ -116,7 +131,7 @@ _PLACEHOLDER = (
 def _ratio(needed: str, got: str) -> str:
     if not (needed.isdigit() and got.isdigit() and int(got)):
         return _OTHER_RATIO
-    if int(needed) <= _PLACEHOLDER_BYTES < int(got):
+    if int(needed) in _PLACEHOLDER_BYTES and int(got) > max(_PLACEHOLDER_BYTES):
         return _PLACEHOLDER
     return _RATIOS.get(int(needed) / int(got), _OTHER_RATIO)
 
@@ -136,6 +151,14 @@ def known_messages() -> tuple[Message, ...]:
 def _message(row: Mapping[str, Any]) -> Message:
     patterns = {name: re.compile(row[name]) for name in ("pattern", "when", "unless") if name in row}
     return Message(**{**row, **patterns, "do": tuple(row["do"])})
+
+
+def code_of(cause: str) -> str:
+    """The rule that finds this cause elsewhere: the first of the catalogue that bears its word."""
+    if cause in ("", "unknown"):
+        return ""
+    found = {rule.name: rule.code for rule in load_rules() if cause in (rule.cause, rule.name)}
+    return _USUAL.get(cause) or found.get(cause) or next(iter(found.values()), "")
 
 
 @functools.cache
@@ -208,15 +231,19 @@ def _better(first: frozenset[str] | None, second: frozenset[str] | None) -> froz
     return first if len(first) <= len(second) else second
 
 
-def matches(line: str, text: str | None = None) -> Iterator[Match]:
-    """Every message that a line holds, the most telling first; `text` is all that was printed with it."""
-    line = line[:_MOST_CHARACTERS]
+def candidates(line: str) -> Iterator[Message]:
+    """The rows that a line may hold, by the runs of letters in it."""
     by_run, always = _index()
     lower = line.lower()
     runs = {lower[at : at + _RUN_LETTERS] for at in range(len(lower) - _RUN_LETTERS + 1)}
     places = {*always, *(place for run in runs & by_run.keys() for place in by_run[run])}
-    for place in sorted(places):
-        message = known_messages()[place]
+    return (known_messages()[place] for place in sorted(places))
+
+
+def matches(line: str, text: str | None = None) -> Iterator[Match]:
+    """Every message that a line holds, the most telling first; `text` is all that was printed with it."""
+    line = line[:_MOST_CHARACTERS]
+    for message in candidates(line):
         found = message.pattern.search(line) if message.pattern is not None else None
         if found and message.allows(line if text is None else text):
             yield match_of(message, line, found.groupdict())

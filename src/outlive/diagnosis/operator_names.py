@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from outlive.diagnosis.diagnosis_record import Diagnosis, Trial
 from outlive.finding import Finding, shell_path
-from outlive.model import Model, Reading
+from outlive.model import Model, Operator, Reading, Subgraph
 from outlive.process.flight import OpSeen
 
 _LOOPS = frozenset({"WHILE", "STABLEHLO_WHILE"})
@@ -39,27 +40,33 @@ def _about(finding: Finding, name: str) -> Finding:
     return replace(finding, remedies=tuple(remedies))
 
 
+def operators_where(
+    model: Model | None, is_meant: Callable[[Subgraph, Operator], bool] = lambda graph, operator: True
+) -> tuple[OpSeen, ...]:
+    """The operators of a model, all or those that are meant; none without a model."""
+    return tuple(
+        OpSeen(type=operator.name, subgraph=graph.index, index=operator.index)
+        for graph in (() if model is None else model.subgraphs)
+        for operator in graph.operators
+        if is_meant(graph, operator)
+    )
+
+
 def loops_in(model: Model | None) -> tuple[OpSeen, ...]:
     """The operators that can run in a circle."""
-    return () if model is None else tuple(op for op in _operators(model) if op.type in _LOOPS)
+    return operators_where(model, lambda graph, operator: operator.name in _LOOPS)
 
 
 def hollow_in(model: Model | None) -> tuple[OpSeen, ...]:
     """The operators that read weights without elements: a shape with a zero, and bytes behind it."""
-    return (
-        ()
-        if model is None
-        else tuple(
-            OpSeen(type=operator.name, subgraph=graph.index, index=operator.index)
-            for graph in model.subgraphs
-            for operator in graph.operators
-            if any(
-                0 <= index < len(graph.tensors)
-                and graph.tensors[index].is_constant
-                and 0 in graph.tensors[index].shape
-                for index in operator.inputs
-            )
-        )
+    return operators_where(
+        model,
+        lambda graph, operator: any(
+            0 <= index < len(graph.tensors)
+            and graph.tensors[index].is_constant
+            and 0 in graph.tensors[index].shape
+            for index in operator.inputs
+        ),
     )
 
 
@@ -69,7 +76,7 @@ def placed(trial: Trial, model: Model | None) -> Trial:
     kinds = {seen.type} if seen is not None else set(trial.flight.op_candidates)
     if not kinds or model is None or (seen is not None and seen.index is not None):
         return trial
-    places = [place for place in _operators(model) if place.type in kinds]
+    places = [place for place in operators_where(model) if place.type in kinds]
     if len({place.type for place in places}) != 1:
         return trial
     op = places[0] if len(places) == 1 else OpSeen(type=places[0].type)
@@ -89,23 +96,22 @@ def owners_of(reading: Reading) -> tuple[OpSeen, ...]:
 
 
 def _of_flaw(model: Model, words: str) -> list[OpSeen]:
-    graph, operator = _SUBGRAPH.search(words), _OPERATOR.search(words)
-    number = int(graph.group(1)) if graph else 0
-    if operator is not None:
-        wanted = (number, int(operator.group(1)))
-        return [place for place in _operators(model) if (place.subgraph, place.index) == wanted]
+    found, numbered = _SUBGRAPH.search(words), _OPERATOR.search(words)
+    number = int(found.group(1)) if found else 0
+    if numbered is not None:
+        wanted = (number, int(numbered.group(1)))
+        return [place for place in operators_where(model) if (place.subgraph, place.index) == wanted]
     tensors: set[tuple[int, int]] = set()
     tensor, buffer = _TENSOR.search(words), _BUFFER.search(words)
     if tensor is not None:
         tensors.add((number, int(tensor.group(1))))
     elif buffer is not None:
         tensors |= _with_buffer(model, int(buffer.group(1)))
-    return [
-        OpSeen(type=item.name, subgraph=subgraph.index, index=item.index)
-        for subgraph in model.subgraphs
-        for item in subgraph.operators
-        if any((subgraph.index, index) in tensors for index in item.inputs)
-    ]
+    return list(
+        operators_where(
+            model, lambda graph, operator: any((graph.index, index) in tensors for index in operator.inputs)
+        )
+    )
 
 
 def _with_buffer(model: Model, buffer: int) -> set[tuple[int, int]]:
@@ -115,11 +121,3 @@ def _with_buffer(model: Model, buffer: int) -> set[tuple[int, int]]:
         for tensor in subgraph.tensors
         if tensor.buffer_index == buffer
     }
-
-
-def _operators(model: Model) -> list[OpSeen]:
-    return [
-        OpSeen(type=operator.name, subgraph=subgraph.index, index=operator.index)
-        for subgraph in model.subgraphs
-        for operator in subgraph.operators
-    ]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from outlive.diagnosis.operator_names import operators_where
 from outlive.model import Model, Operator, Subgraph
 from outlive.process.flight import OpSeen
 
@@ -42,16 +43,7 @@ _PART_OF_OUTPUT: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
 
 def sized_by_inputs(model: Model | None) -> tuple[OpSeen, ...]:
     """Operators whose result is as large as values say that are only known when the model runs."""
-    return (
-        ()
-        if model is None
-        else tuple(
-            OpSeen(type=operator.name, subgraph=graph.index, index=operator.index)
-            for graph in model.subgraphs
-            for operator in graph.operators
-            if _is_open(graph, operator)
-        )
-    )
+    return operators_where(model, _is_open)
 
 
 def fitting_sizes(model: Model) -> dict[int, NDArray[Any]]:

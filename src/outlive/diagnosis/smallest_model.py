@@ -47,7 +47,7 @@ def with_reproducer(diagnosis: Diagnosis, case: Case, path: str, tell: Callable[
     end = diagnosis.end
     if end is None or not case.conditions.source:
         return diagnosis
-    tell("looking for the smallest model that ends so")
+    tell("reducing the model")
     found = reduce_case(case, end, diagnosis.op.index if diagnosis.op else None)
     tell("making its tensors smaller")
     found = shrink_case(case, end, found)

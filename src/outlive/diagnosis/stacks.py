@@ -24,6 +24,12 @@ _FORMS = tuple(
             r"^\s*#\d+\s+pc\s+(?:0x)?[0-9a-fA-F]+\s+(?P<library>\S+)(?:\s+\(offset [^)]*\))?"
             r"(?:\s+\((?!BuildId)(?P<function>.+?)(?:\+\d+)?\))?(?:\s+\(BuildId.*)?$",
         ),
+        # crash services: 6 : 0002343f /vendor/lib/libfoo.so (function+30), or with | and #00 pc
+        (
+            "native",
+            r"^\s*\d+\s*[:|]\s*(?:#\d+\s+)?(?:pc\s+)?[0-9a-fA-F]{6,16}\s+(?P<library>/\S+)"
+            r"(?:\s+\((?P<function>.+?)(?:\+\d+)?\))?$",
+        ),
         # lldb: frame #0: 0x0000 libfoo.dylib`function + 12 at file.cc:3
         (
             "native",

@@ -8,9 +8,8 @@ from typing import Any
 from outlive.diagnosis.diagnosis_record import Conditions, Trial
 from outlive.errors import InputError, OutliveError, RuntimeMissing
 from outlive.finding import Finding
-from outlive.interpreter.inner_tensors import RunInputs, with_inner_tensors
 from outlive.interpreter.interpreter_options import ACCELERATORS
-from outlive.interpreter.recorded_run import record_run
+from outlive.interpreter.recorded_run import RunInputs, record_run, with_inner_tensors
 from outlive.process.flight import Flight
 from outlive.rules.flight_end import STAGE_WORDS
 

@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from outlive.diagnosis.advice import KnownLimits, remedies_that_hold
 from outlive.diagnosis.blamed_operator import blamed_op, pick
 from outlive.diagnosis.diagnosis_record import AS_IT_IS, CauseVerdict, Trial
 from outlive.diagnosis.flight_cause import EndCause, cause_of_end
 from outlive.diagnosis.frame_hints import hinted_causes
 from outlive.finding import Evidence, Finding, OpPlace, Remedy, Severity, Tag
 from outlive.process.flight import OpSeen
-from outlive.rules import judge
+from outlive.rules import find_rule, judge
 from outlive.rules.flight_end import RefusedValues
 
+# Rules on ends that may have many reasons: what a runtime refuses, and a division that has no result.
+_VAGUE = ("D506", "D511")
 # Causes that show in how it ended, whatever else is wrong with the file.
 _DECIDED_BY_THE_END = frozenset({"infinite-loop", "hang"})
 _ACCELERATOR_WORDS = {
@@ -29,7 +32,10 @@ _ACCELERATOR_WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """All that a verdict is made from. `owners` are the operators that read a broken part of the file."""
+    """All that a verdict is made from. `owners` are the operators that read a broken part of the file.
+
+    `fixed_shapes` if the file leaves no dimension of its inputs open.
+    """
 
     end: Trial
     trials: tuple[Trial, ...]
@@ -39,6 +45,7 @@ class Seen:
     loops: tuple[OpSeen, ...] = ()
     sized: tuple[OpSeen, ...] = ()
     hollow: tuple[OpSeen, ...] = ()
+    fixed_shapes: bool = False
 
 
 def decide(seen: Seen) -> CauseVerdict:
@@ -55,12 +62,13 @@ def decide(seen: Seen) -> CauseVerdict:
         return CauseVerdict(cause=static.cause, finding=finding, op=op, ruled_out=_ruled_out(seen))
     op, death = _op_of(seen, by_flight), _death(seen.end)
     cause = death.cause if by_flight.cause == "unknown" and death.cause else by_flight.cause
-    finding = _enrich(replace(death, cause=cause), seen, by_flight.evidence)
+    death = known_end(replace(death, cause=cause), by_flight)
+    finding = _enrich(death, seen, by_flight.evidence)
     if by_flight.why:
         finding = replace(finding, why=by_flight.why)
     if by_flight.remedies:
         advice = (*_not_said(by_flight.remedies, finding), *finding.remedies)
-        finding = replace(finding, remedies=_without_failed(advice, seen))
+        finding = replace(finding, remedies=remedies_that_hold(advice, _limits(seen)))
     return CauseVerdict(
         cause=cause,
         finding=finding,
@@ -70,16 +78,17 @@ def decide(seen: Seen) -> CauseVerdict:
     )
 
 
-def _without_failed(remedies: Sequence[Remedy], seen: Seen) -> tuple[Remedy, ...]:
-    """Remedies without those that a trial has shown not to help."""
-    failed = [
-        f"--accelerator {kernels}"
-        for name, kernels in _ACCELERATOR_WORDS.items()
-        if any(trial.name == name and not trial.ran for trial in seen.trials)
-    ]
-    return tuple(
-        item for item in remedies if not any(words in f"{item.action} {item.command}" for words in failed)
-    )
+def known_end(finding: Finding, end: EndCause) -> Finding:
+    """The finding on an end under the rule that its words or registers mean, where there is one."""
+    rule = find_rule(end.code) if finding.code in _VAGUE and end.code[:1] not in ("", "D") else None
+    if rule is None:
+        return finding
+    return replace(finding, code=rule.code, name=rule.name, headline=rule.summary, severity=Severity.ERROR)
+
+
+def _limits(seen: Seen) -> KnownLimits:
+    failed = tuple(trial.name for trial in seen.trials if not trial.ran)
+    return KnownLimits(failed=failed, fixed_shapes=seen.fixed_shapes)
 
 
 def _not_said(remedies: Sequence[Remedy], finding: Finding) -> list[Remedy]:
@@ -197,12 +206,16 @@ def _enrich(finding: Finding, seen: Seen, more: tuple[Evidence, ...] = ()) -> Fi
         added.append(Evidence(fact=f"it ended so with: {seen.end.name}", source="trial"))
     running = seen.end.flight.op
     if seen.needed is not None and running is not None and seen.needed.index != running.index:
-        fact = f"the shortest prefix that ends so has op {seen.needed.index} {seen.needed.type} as its last"
+        fact = f"the shortest failing prefix ends with operator {seen.needed.index} ({seen.needed.type})"
         added.append(Evidence(fact=fact, source="bisection"))
     working = _working(seen)
     known = {remedy.command for remedy in working}
     remedies = (*working, *(item for item in finding.remedies if item.command not in known))
-    return replace(finding, evidence=(*finding.evidence, *added), remedies=remedies)
+    return replace(
+        finding,
+        evidence=(*finding.evidence, *added),
+        remedies=remedies_that_hold(remedies, _limits(seen)),
+    )
 
 
 def _working(seen: Seen) -> list[Remedy]:
@@ -213,7 +226,7 @@ def _working(seen: Seen) -> list[Remedy]:
             command = f"outlive run FILE --accelerator {kernels}"
             action = f"run it {'with ' if kernels == 'reference' else ''}{trial.name}"
             found.append(
-                Remedy(action=action, tag=Tag.SAME_RESULTS, effect="it ran so here", command=command)
+                Remedy(action=action, tag=Tag.SAME_RESULTS, effect="works on this machine", command=command)
             )
     return found[:1]
 
@@ -222,12 +235,12 @@ def _ruled_out(seen: Seen) -> tuple[str, ...]:
     """What the trials exclude."""
     bad = {trial.name for trial in seen.trials if not trial.ran}
     words = {
-        "without delegates": "XNNPACK (it ends so without it too)",
-        "reference kernels": "the optimized kernels (it ends so with the reference ones too)",
-        "one thread": "threads (it ends so with one)",
-        "from bytes": "a file that changes under it (it ends so from its bytes)",
-        "zeros": "the values of its inputs (it ends so with zeros)",
-        "more memory": "the memory limit (it ends so with more)",
+        "without delegates": "XNNPACK (also crashes without it)",
+        "reference kernels": "optimized kernels (also crashes with reference kernels)",
+        "one thread": "threads (also crashes with one thread)",
+        "from bytes": "a changing file (also crashes from bytes)",
+        "zeros": "input values (also crashes with zeros)",
+        "more memory": "the memory limit (also crashes with more memory)",
     }
     return tuple(said for name, said in words.items() if name in bad)
 

@@ -1,7 +1,5 @@
 """What a look at this machine found: one `Check` for each thing, and the `Environment` they make up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Which runtimes and companions are installed, found without importing any of them."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 import platform

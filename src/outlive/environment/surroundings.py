@@ -1,7 +1,5 @@
 """What a model would run in here: packages, Python, C library, processor, limits; found without importing."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

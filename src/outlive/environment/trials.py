@@ -1,7 +1,5 @@
 """What works here because it was tried: in a throwaway process, so that a trial harms no program."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import subprocess
@@ -11,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from outlive.meter import make_cgroup
+from outlive.process.operating_system import CHILD_PACKAGE
 from outlive.process.worker_factory import START, signal_name
 
-_CHILD = Path(START).parent / "posix" / "capability_trial.py"
+_CHILD = Path(START).parent / CHILD_PACKAGE / "capability_trial.py"
 # What it does takes milliseconds; on a machine in trouble it may wait for its turn.
 _PATIENCE_S = 30
 _BARE_PYTHON = ("-I", "-S", "-B")
@@ -95,7 +94,7 @@ def try_sandbox() -> dict[str, Any]:
     """Enter the sandbox of workers in a throwaway process: its parts, why not more, and ways out of it."""
     try:
         ended = subprocess.run(
-            [sys.executable, *_BARE_PYTHON, START, "posix.sandbox_trial", '{"sys_path": []}'],
+            [sys.executable, *_BARE_PYTHON, START, f"{CHILD_PACKAGE}.sandbox_trial", '{"sys_path": []}'],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PATIENCE_S,

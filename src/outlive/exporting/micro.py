@@ -3,8 +3,6 @@
 Model + Plan ──> Export: model_data.h, model_data.cc, model_ops.h, main.cc, README.md
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -13,17 +11,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from outlive.arena.arena_size import ArenaSize, arena_for
-from outlive.arena.budget import Verdict
+from outlive.arena.budget import ArenaSize, Verdict, arena_for
 from outlive.arena.plan import Plan, Word
 from outlive.atomic_files import whole_file
-from outlive.exporting.foreign import identifier, is_namespace
-from outlive.exporting.ports import ModelInterface, Port, layout_of
-from outlive.exporting.rendering import render
+from outlive.exporting.ports import ModelInterface, Port, identifier, is_namespace, layout_of, render
 from outlive.exporting.snippets import ELEMENT_TYPES
 from outlive.finding import Finding
 from outlive.kernels.tables import read_table
 from outlive.model import Model
+from outlive.names import safe
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 
 FILES = ("model_data.h", "model_data.cc", "model_ops.h", "main.cc", "README.md")
@@ -147,6 +143,10 @@ class NotExported:
     files: tuple[str, ...] = ()
     findings: tuple[Finding, ...]
     verdict: Verdict | None = field(default=None, metadata=NOT_WRITTEN)
+
+    def __repr__(self) -> str:
+        """The model, and what is wrong."""
+        return f"<NotExported {safe(self.path or 'bytes', 160)}: {self.outcome}>"
 
     @property
     def outcome(self) -> str:

@@ -3,17 +3,13 @@
 Model ──> ports.layout_of ──> templates/snippet/LANGUAGE.j2 ──> Snippet
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from outlive.atomic_files import write_whole
-from outlive.exporting.foreign import identifier
-from outlive.exporting.ports import ModelInterface, Port, layout_of
-from outlive.exporting.rendering import render
+from outlive.exporting.ports import ModelInterface, Port, identifier, layout_of, render
 from outlive.model import Model
 from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
 

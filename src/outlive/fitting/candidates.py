@@ -3,14 +3,12 @@
     1  the same file with other settings; the file without its waste       same results, but for rounding
     2  a smaller batch, where the file has one                             results in smaller portions
     3  a smaller type of numbers: fp16, int8 ... int4                      another model
-    4  smaller pictures                                                    other results
-    5  smaller pictures in smaller numbers                                 both
+    4  smaller images                                                    other results
+    5  smaller images in smaller numbers                                 both
 
 The search ends with the first round in which something fits and loses little. Of all that fit, the least
 loss wins, and what stands earlier here where that is equal.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -75,8 +73,8 @@ def rounds_for(model: Model, space: SearchSpace) -> Iterator[SearchRound]:
     both = [replace(size, recipe=recipe) for size in sized for recipe in RECIPES]
     named = (
         ("smaller numbers", recipes),
-        ("smaller pictures", sized),
-        ("smaller pictures and numbers", both),
+        ("smaller images", sized),
+        ("smaller images and numbers", both),
     )
     yield from _rounds_of(named, space)
 

@@ -1,7 +1,5 @@
 """What a search concludes: the best candidate, the Pareto front, the shortage if nothing fits, and notes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,7 +9,7 @@ from outlive.arena.plan import Plan
 from outlive.arena.questions import PlanRequest
 from outlive.fitting.evaluation import EvaluatedCandidate
 from outlive.fitting.fit_result import NamedSize, Outcome, Shortage
-from outlive.fitting.sample_set import SampleSet
+from outlive.fitting.predictor import SampleSet
 from outlive.model import Model
 from outlive.planning.planner import left_out
 from outlive.quant.recipes import find_recipe, needs_samples
@@ -123,32 +121,32 @@ def _over(outcome: Outcome, budget: Budget) -> int:
 def _changes(outcome: Outcome, plan: Plan, budget: Budget) -> Iterator[str]:
     """What would have to change, for the parts that are too large."""
     if outcome.verdict == "loses too much":
-        yield f"it would fit, but {outcome.reason}: allow more, or train with quantization in mind"
+        yield f"it would fit, but {outcome.reason}: raise --max-loss, or use quantization-aware training"
         return
     ram, flash = budget.ram_bytes, budget.flash_bytes
     if flash is not None and (outcome.file_bytes or 0) > flash:
         file_bytes = format_bytes(outcome.file_bytes or 0)
-        yield f"it would take fewer weights: the file has {file_bytes}, the flash {format_bytes(flash)}"
+        yield f"remove weights: the file has {file_bytes}, the flash {format_bytes(flash)}"
     over = _over(outcome, budget)
     if over <= 0:
         return
     if (outcome.needed_bytes or 0) <= ram:
-        yield f"it would take {format_bytes(over)} less: the arena is one block, and no bank has room for it"
+        yield f"save {format_bytes(over)}: the arena is one block, and no memory bank is large enough"
         return
     activations = (plan.arena_bytes or 0) + (plan.workspace_bytes or 0)
     structures = (plan.persistent_bytes or 0) + (plan.runtime_bytes or 0)
     parts = (
-        (activations, "activations", "smaller or fewer channels and pictures where most is alive at once"),
-        (plan.packed_weights_bytes or 0, "weights", "fewer weights, or kernels that do not pack them again"),
+        (activations, "activations", "fewer channels or smaller images at the peak"),
+        (plan.packed_weights_bytes or 0, "weights", "fewer weights, or kernels that do not pack them"),
         (structures, "structures", "fewer operators and tensors, or fewer variables"),
     )
     size_bytes, name, advice = max(parts, key=lambda part: part[0])
-    yield f"it would take {format_bytes(over)} less, or that much more memory than {format_bytes(ram)}"
-    yield f"most of it are {name}, {format_bytes(size_bytes)}: {advice}"
+    yield f"save {format_bytes(over, ram)}, or add as much memory to {format_bytes(ram, ram)}"
+    yield f"largest part: {name}, {format_bytes(size_bytes)}: {advice}"
 
 
-RANDOM = "no samples were given: loss was measured on seeded random inputs, and is only indicative"
-RANDOM_RANGES = "no samples were given: static recipes measured their ranges on seeded random inputs"
+RANDOM = "no samples given: the loss on seeded random inputs is indicative only"
+RANDOM_RANGES = "no samples given: static recipes are calibrated on seeded random inputs"
 _ON_PAPER = (
     "no microcontroller is at hand to run it on: the plan for TensorFlow Lite Micro decides about memory, "
     "and loss is measured with LiteRT's reference kernels"
@@ -192,9 +190,9 @@ def _open_inputs(model: Model, sample_set: SampleSet) -> Iterator[str]:
         if signature is None or -1 not in signature or len(signature) != len(tensor.shape):
             continue
         name, shape = tensor.name[:60], format_shape(tensor.shape)
-        said = f"input {name!r} is open, {format_shape(signature)}: what is said here is for {shape}"
+        said = f"input {name!r} is dynamic ({format_shape(signature)}); results are for {shape}"
         largest = () if sample_set.is_random else sample_set.largest(place)
         if largest and largest != tensor.shape:
             wanted = format_shape(largest)
-            said += f", not for {wanted} as in the samples; --input {name}={wanted} is for that"
+            said += f", not for {wanted} as in the samples; use --input {name}={wanted}"
         yield said

@@ -89,7 +89,7 @@ class Candidate:
         said = ["waste removed"] if self.trimmed else []
         if self.batch is not None:
             said.append(f"batch {self.batch}")
-        said += [f"{format_shape(shape[1:3])} pictures" for _, shape in self.inputs]
+        said += [f"{format_shape(shape[1:3])} images" for _, shape in self.inputs]
         return (*said, self.recipe_name) if self.recipe else tuple(said)
 
     @property
@@ -150,6 +150,10 @@ class Outcome:
     sqnr_db: float | None = None
     on_front: bool = False
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """The candidate, and what came of it."""
+        return f"<Outcome {self.candidate}: {self.verdict}>"
 
     @property
     def fits(self) -> bool:
@@ -232,7 +236,7 @@ class Caution:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Fit:
-    """What would fit: `.chosen` of all `.candidates`, and its file.
+    """The candidates that fit: `.chosen` of all `.candidates`, and its file.
 
     `model` is the chosen file's bytes, accepted wherever a source is (empty if nothing fits); `snippet` is
     Python that loads it as it was measured: from a file, which is mapped (an interpreter that is given bytes

@@ -1,7 +1,5 @@
 """Python that loads the chosen model with the settings it was measured with."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from importlib import resources
@@ -74,7 +72,7 @@ def _micro(chosen: Outcome, budget: Budget, model: str, words: str) -> str:
     if arena > budget.ram_bytes:  # it fits, but not with a margin
         options += ["--margin", "0%"]
         arena = chosen.peak_bytes or 0
-    command = shlex.join(["outlive", "export", as_argument(model), "--tflm", *options, "-o", "firmware"])
+    command = shlex.join(["outlive", "export", as_argument(model), *options, "-o", "firmware"])
     return _filled(
         "micro",
         mark=MARK,

@@ -1,7 +1,5 @@
 """What candidates lose: by the user's metric, or against the original's outputs, which are computed once."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import inspect
@@ -16,11 +14,9 @@ from numpy.typing import NDArray
 
 from outlive.cache import ResultCache
 from outlive.errors import LimitReached, OutliveError, RunError
-from outlive.fitting.candidate_builder import Built
+from outlive.fitting.candidate_builder import Built, words_of
 from outlive.fitting.fit_result import Candidate, Loss
-from outlive.fitting.predictor import Predictor, score_model
-from outlive.fitting.reconversion import words_of
-from outlive.fitting.sample_set import SampleSet
+from outlive.fitting.predictor import Predictor, SampleSet, score_model
 from outlive.guarding.guarded import Guarded
 from outlive.interpreter.interpreter import WorkerInterpreter
 from outlive.interpreter.interpreter_options import ACCELERATORS
@@ -140,7 +136,7 @@ class OutputComparison:
 def describe_loss(kinds: Sequence[str]) -> str:
     """How loss is counted, in words."""
     words = {
-        CHOICE: "the share of samples with another winner",
+        CHOICE: "the share of samples with another top-1",
         WHOLE: "the share of values that differ",
         REAL: "the error's part of the signal",
     }
@@ -243,7 +239,7 @@ class LossMeter:
             return loss_by_score(self.original_score, self._score(built, candidate))
         key = ("loss", self._model.sha256, *self._key(built, candidate), self._sample_set.digest)
         note = self._cache.recall(*key)
-        if _is_loss(note):
+        if set(note) == {"loss", "agreement", "sqnr_db"} and isinstance(note["loss"], float):
             return Loss(**note, loss_share=note["loss"])
         self.prepare()
         found = self._judged(built, candidate)
@@ -336,10 +332,6 @@ class LossMeter:
 def _kernels(candidate: Candidate) -> str:
     """What a loss is measured with: for TensorFlow Lite Micro the kernels that its own were made from."""
     return "reference" if candidate.accelerator == "tflm" else candidate.accelerator
-
-
-def _is_loss(note: dict[str, Any]) -> bool:
-    return set(note) == {"loss", "agreement", "sqnr_db"} and isinstance(note["loss"], float)
 
 
 def digest_of(metric: Metric) -> str:

@@ -6,16 +6,16 @@
                                                            ▼  │
       engines (local_engine: processes here; Dask, Ray) ── file_scan (read, check, plan, run, diagnose)
                                                            │
-    journal (a line per row, as they come) ◄───────────────┘      regressions (what got worse since a scan)
+    the journal (a line per row)           ◄───────────────┘      regressions (what got worse since a scan)
 
-Each engine process starts workers of its own; `admission` lets models run side by side only while their
+Each engine process starts workers of its own; `file_scan` lets models run side by side only while their
 planned memory fits the machine. `ScanOptions` is what is asked, `Row` what one file came to.
 """
 
 from outlive.fleet.rows import OUTCOMES, Row
 
 PUBLIC_MODULES = (
-    "file_discovery", "file_scan", "idle_workers", "journal", "regressions", "scan_options", "scanning",
+    "file_discovery", "file_scan", "local_engine", "scan_state", "regressions", "rows", "scanning",
 )  # fmt: skip
 
 __all__ = ["OUTCOMES", "Row"]

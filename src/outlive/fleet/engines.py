@@ -1,7 +1,5 @@
 """Who does the work: processes of this machine, or a Dask or Ray cluster. The engine is the user's."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import warnings
@@ -15,8 +13,7 @@ from itertools import islice
 from typing import Any
 
 from outlive.fleet.local_engine import Examine, LocalEngine
-from outlive.fleet.rows import Row
-from outlive.fleet.scan_options import EngineError, ScanTask
+from outlive.fleet.rows import EngineError, Row, ScanTask
 
 _CONNECT_S = 15
 # For engines that answer only when all of a call is done: how many tasks for each process are one call.
@@ -94,7 +91,7 @@ def open_engine(on: Any = None, jobs: int | None = None) -> Iterator[Engine]:
         elif isinstance(on, str) and on.startswith("ray://"):
             yield _ray(undo, on.removeprefix("ray://").rstrip("/"), jobs)
         else:
-            raise EngineError(f"there is no engine {on!r}; say local, dask://HOST or ray://HOST")
+            raise EngineError(f"unknown engine {on!r}; use local, dask://HOST or ray://HOST")
 
 
 def _need(package: str, install: str) -> None:

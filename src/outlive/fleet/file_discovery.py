@@ -1,14 +1,12 @@
 """From what a user names to the files that are meant: folders, patterns, lists, single files."""
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import glob
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 SUFFIXES = (".tflite",)
@@ -28,24 +26,29 @@ class FoundFile:
     name: str
 
 
-def find_files(words: Sequence[str]) -> list[FoundFile]:
+# Whether to leave out a path (True stands for a folder); and what says so, by the folder that is walked.
+Skip = Callable[[str, bool], bool]
+SkipBelow = Callable[[str], Skip]
+
+
+def find_files(words: Sequence[str], skip_below: SkipBelow | None = None) -> list[FoundFile]:
     """The files meant, each once, in the order they are named; ValueError for a word that means nothing.
 
-    A folder gives every model below it: by suffix, or by the first bytes. What is named itself is always
-    taken, model or not.
+    A folder gives every model below it: by suffix, or by the first bytes; `skip_below` says what to leave
+    out of it. What is named itself is always taken, model or not.
     """
     found: dict[str, FoundFile] = {}
     for word in words:
-        for item in _meant(os.fspath(word)):
+        for item in _meant(os.fspath(word), skip_below):
             found.setdefault(os.path.normpath(item.path), item)
     return list(found.values())
 
 
-def _meant(word: str) -> Iterator[FoundFile]:
+def _meant(word: str, skip_below: SkipBelow | None) -> Iterator[FoundFile]:
     if word == "-" or word.startswith("@"):
         yield from _listed("-" if word in ("-", "@-") else word[1:])
     elif os.path.isdir(word):
-        yield from _below(word)
+        yield from _below(word, skip_below)
     elif word.endswith(LIST_SUFFIXES) and os.path.isfile(word):
         yield from _listed(word)
     elif os.path.lexists(word) or not any(char in word for char in _WILD):
@@ -102,7 +105,9 @@ def _folders(base: str) -> Iterator[str]:
             yield here
 
 
-def _walk(base: str, hidden: bool) -> Iterator[tuple[str, list[os.DirEntry[str]] | None]]:
+def _walk(
+    base: str, hidden: bool, skip: Skip = lambda path, is_folder: False
+) -> Iterator[tuple[str, list[os.DirEntry[str]] | None]]:
     """A folder and all below it, each with its entries; None if it was entered before, or cannot be."""
     seen: set[tuple[int, int]] = set()
     pending = [base]
@@ -111,8 +116,8 @@ def _walk(base: str, hidden: bool) -> Iterator[tuple[str, list[os.DirEntry[str]]
         entries = _entries(here or os.curdir, seen)
         yield here, entries
         names = [entry.name for entry in entries or () if _is_folder(entry)]
-        names = [name for name in names if hidden or name[0] != "."]
-        pending += [os.path.join(here, name) for name in reversed(names)]
+        below = [os.path.join(here, name) for name in names if hidden or name[0] != "."]
+        pending += [path for path in reversed(below) if not skip(path, True)]
 
 
 def _listed(word: str) -> Iterator[FoundFile]:
@@ -133,16 +138,17 @@ def _listed(word: str) -> Iterator[FoundFile]:
             yield from _below(path) if os.path.isdir(path) else [FoundFile(path=path, name=text)]
 
 
-def _below(folder: str) -> Iterator[FoundFile]:
+def _below(folder: str, skip_below: SkipBelow | None = None) -> Iterator[FoundFile]:
     """Every model below a folder, sorted; links are followed, and no folder is entered twice.
 
     A folder that may not be entered is given itself: its row says so.
     """
-    for here, entries in _walk(folder, hidden=True):
+    skip = skip_below(folder) if skip_below else lambda path, is_folder: False
+    for here, entries in _walk(folder, hidden=True, skip=skip):
         if entries is None and _is_closed(here):
             yield FoundFile(path=here, name=os.path.relpath(here, folder) if here != folder else here)
         for entry in entries or ():
-            if not _is_folder(entry) and _is_model(entry):
+            if not _is_folder(entry) and not skip(entry.path, False) and _is_model(entry):
                 yield FoundFile(path=entry.path, name=os.path.relpath(entry.path, folder))
 
 

@@ -6,23 +6,30 @@
 joblib's own processes are not used. Where one of its calls fails, it leaves a pipe or a process behind, waits
 for ever for a row that was never sent, or for a thread that has no memory to begin with (joblib 1.6,
 externals/loky/backend/popen_loky_posix.py and queues.py). Here every process and pipe has one owner.
-"""
 
-from __future__ import annotations
+The workers of an engine process: one nursery for many tasks, ended when no task comes any more.
+
+An engine process may live long after the scan (a Dask or Ray worker does), so nothing of ours stays in it;
+what its user has open there is left alone. A process that this machine's scan started itself goes with it,
+even if the scan is killed. A thread is asked for before one is started: see `threads.py`.
+"""
 
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
-from outlive.fleet.idle_workers import end_with
-from outlive.fleet.rows import Row, read_row
-from outlive.fleet.scan_options import EngineError, ScanTask
+from outlive.fleet.rows import EngineError, Row, ScanTask, read_row
+from outlive.meter import is_stopped
 from outlive.process import operating_system
+from outlive.process.factories import close_idle_factories
 from outlive.process.operating_system import (
     above_standard,
     quiet_write,
@@ -31,7 +38,83 @@ from outlive.process.operating_system import (
     wait_for_end,
 )
 from outlive.process.worker_factory import in_words, signal_name
-from outlive.threads import run_uninterrupted
+from outlive.threads import require_thread, run_uninterrupted
+
+# Longer than it takes until the next task.
+_IDLE_S = 5.0
+_GLANCE_S = 1.0
+
+
+class WorkerLifetime:
+    """Counts the tasks of this process, and ends its nurseries some time after the last."""
+
+    def __init__(self, idle_s: float = _IDLE_S) -> None:
+        """Nothing runs yet."""
+        self._idle_s = idle_s
+        self._lock = threading.Lock()
+        self._tasks = 0
+        self._timer: threading.Timer | None = None
+
+    @property
+    def idle(self) -> bool:
+        """True if nothing runs, and no timer waits."""
+        return self._tasks == 0 and self._timer is None
+
+    @contextmanager
+    def task(self) -> Iterator[None]:
+        """For the time of a task."""
+        with self._lock:
+            self._tasks += 1
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._tasks -= 1
+                if not self._tasks:
+                    self._wait_to_leave()
+
+    def _wait_to_leave(self) -> None:
+        timer = threading.Timer(self._idle_s, self._leave)
+        timer.daemon = True
+        with suppress(MemoryError, RuntimeError):  # without a thread they end with this process
+            require_thread()
+            timer.start()
+            self._timer = timer
+
+    def _leave(self) -> None:
+        with self._lock:  # a task that begins now waits, and then starts a nursery of its own
+            if not self._tasks:
+                self._timer = None
+                close_idle_factories()
+
+
+WORKER_LIFETIME = WorkerLifetime()
+_guarded: set[int] = set()
+
+
+def end_with(owner: int) -> None:
+    """End this process when the one that started it is gone, and leave Ctrl-C to that one.
+
+    Only in a process that was started for this: not in the owner itself, nor in one of a cluster.
+    """
+    if not owner or os.getppid() != owner or owner in _guarded:
+        return
+    _guarded.add(owner)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(MemoryError, RuntimeError):  # no thread to watch with: it ends when it gets no more tasks
+        require_thread()
+        threading.Thread(target=_watch, args=(owner,), daemon=True).start()
+
+
+def _watch(owner: int) -> None:
+    while os.getppid() == owner:
+        time.sleep(_GLANCE_S)
+    os._exit(1)  # our nursery sees our end, and goes as well
+
 
 Examine = Callable[[ScanTask], Row]
 
@@ -42,6 +125,8 @@ _PROGRAM = (
 # How often to ask all processes, whether or not they seem to have said something: one may be gone whose pipe
 # another process holds open.
 _LOOK_MS = 1000
+# So often in a row it may be found stopped.
+_MOST_LOOKS = 3
 _END_S = 5.0
 _CHUNK_BYTES = 1 << 16
 # A row is some kilobytes.
@@ -59,7 +144,7 @@ class EngineProcess:
 
     def __init__(self) -> None:
         """Start it; OSError or MemoryError if that cannot be."""
-        self._number = 0
+        self._number = self._still = 0
         self._said = bytearray()
         with starting, above_standard(), ExitStack() as undo, ExitStack() as theirs:
             tasks, self._tasks = os.pipe()
@@ -85,6 +170,9 @@ class EngineProcess:
         except BlockingIOError:
             if gone:
                 raise ProcessLost(self._ending()) from None
+            self._still = self._still + 1 if is_stopped(self._process.pid) else 0
+            if self._still == _MOST_LOOKS:
+                raise ProcessLost("an engine process was stopped, and did not go on") from None
             return None
         self._said += data
         if not data or len(self._said) > _MOST_ROW_BYTES:
@@ -119,7 +207,7 @@ def _start(tasks: int, answers: int) -> subprocess.Popen[bytes]:
     started: list[subprocess.Popen[bytes]] = []
 
     def start() -> None:
-        started.append(start_in_session(command, stdin=tasks, stdout=answers))
+        started.append(start_in_session(command, channel=tasks, stdin=tasks, stdout=answers))
 
     try:
         run_uninterrupted(start)
@@ -154,7 +242,11 @@ class LocalEngine:
 
     def _rows(self) -> Iterator[Row]:
         """The rows of those that have said one by now."""
-        for process in _speaking(self._busy):
+        # Those that have said something; all of them after a while, for one may be gone or the system
+        # blind.
+        ready = operating_system.wait(operating_system.poll(*self._busy), _LOOK_MS)
+        found = [self._busy[descriptor] for descriptor, _ in ready]
+        for process in found or list(self._busy.values()):
             row = process.take()
             if row is not None:
                 self._idle.append(self._busy.pop(process.answers))
@@ -189,13 +281,6 @@ class LocalEngine:
         """End all processes."""
         idle, self._idle = self._idle, []
         _end_all(idle)
-
-
-def _speaking(busy: dict[int, EngineProcess]) -> list[EngineProcess]:
-    """Those that have said something; all of them after a while, for one may be gone or the system blind."""
-    ready = operating_system.wait(operating_system.poll(*busy), _LOOK_MS)
-    found = [busy[descriptor] for descriptor, _ in ready]
-    return found or list(busy.values())
 
 
 def _end_all(processes: list[EngineProcess]) -> None:

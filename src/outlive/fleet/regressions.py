@@ -1,7 +1,5 @@
 """What got worse between two scans: memory, time, findings, verdicts, endings, outputs."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from outlive.arena.plan import WORDS
-from outlive.fleet.journal import RowFile
 from outlive.fleet.rows import OUTCOMES, OutputSummary, Row
+from outlive.fleet.scan_state import RowFile
 from outlive.records import in_document, written
 from outlive.rules import find_rule
 from outlive.units import format_bytes, plural
@@ -114,15 +112,6 @@ def faults_of_new_file(new: Row) -> Iterator[Change]:
 
 def changes_for_the_worse(old: Row, new: Row, tolerances: Tolerances) -> Iterator[Change]:
     """What got worse in one file."""
-    yield from _ending(old, new)
-    yield from _sizes(old, new, tolerances)
-    yield from _findings(old, new)
-    yield from _verdicts(old, new)
-    if old.run is not None and new.run is not None:
-        yield from _outputs(old.run.outputs, new.run.outputs, tolerances)
-
-
-def _ending(old: Row, new: Row) -> Iterator[Change]:
     # A file that was not run then and ran now, or the other way round, is no worse for that.
     ranks = {name: place for place, name in enumerate(OUTCOMES)} | {"sound": OUTCOMES.index("ran")}
     was = "flawed" if old.outcome == "ran" and old.errors and new.outcome == "flawed" else old.outcome
@@ -130,6 +119,11 @@ def _ending(old: Row, new: Row) -> Iterator[Change]:
         yield "outcome", old.outcome, _end(new)
     elif new.died and old.died and new.death and old.death and new.death.cause != old.death.cause:
         yield "outcome", _end(old), _end(new)
+    yield from _sizes(old, new, tolerances)
+    yield from _findings(old, new)
+    yield from _verdicts(old, new)
+    if old.run is not None and new.run is not None:
+        yield from _outputs(old.run.outputs, new.run.outputs, tolerances)
 
 
 def _end(row: Row) -> str:

@@ -15,13 +15,12 @@ from outlive.arena.devices import Device
 from outlive.cache import ResultCache
 from outlive.fleet.engines import Engine, open_engine
 from outlive.fleet.file_discovery import FoundFile
-from outlive.fleet.journal import Journal, RowFile, drop_old_rows, read_rows
 from outlive.fleet.local_engine import Examine
 from outlive.fleet.regressions import ScanComparison, Tolerances, compare_rows
-from outlive.fleet.rows import Row
-from outlive.fleet.scan_options import EngineError, ScanOptions, versions
-from outlive.fleet.scan_state import ScanState
+from outlive.fleet.rows import EngineError, Row, ScanOptions, versions
+from outlive.fleet.scan_state import Journal, RowFile, ScanState, drop_old_rows, read_rows
 from outlive.records import NOT_WRITTEN, in_document, written
+from outlive.units import plural
 
 
 @dataclass(slots=True)
@@ -111,6 +110,10 @@ class Scan:
     # Holds the folder of a scan that is kept nowhere else.
     keeper: Any = field(default=None, repr=False, metadata=NOT_WRITTEN)
     written: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """How many files, and what came of them."""
+        return f"<Scan: {plural(self.tally.files, 'file')}, {self.tally.deaths} died>"
 
     @property
     @in_document()

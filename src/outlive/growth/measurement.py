@@ -7,8 +7,6 @@ A verdict is not given as soon as it can be: a cache of a thousand entries looks
 rounds. Where rounds are quick there are more of them, where they are slow the time given decides.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import itertools
@@ -259,9 +257,9 @@ def find_targets(
 ) -> tuple[str, tuple[Target, ...]]:
     """What it is called, and what workers repeat; ValueError for what cannot be repeated."""
     if cycle not in (*CYCLES, "all"):
-        raise ValueError(f"there is no cycle {cycle!r}; there are {', '.join(CYCLES)} and all")
+        raise ValueError(f"unknown cycle {cycle!r}; choose from {', '.join(CYCLES)} and all")
     if accelerator not in ACCELERATORS:
-        raise ValueError(f"there is no accelerator {accelerator!r}; there are {', '.join(ACCELERATORS)}")
+        raise ValueError(f"unknown accelerator {accelerator!r}; choose from {', '.join(ACCELERATORS)}")
     if callable(source):
         return _function_name(source), (("call", source),)
     if isinstance(source, str) and ".py::" in source:
@@ -287,7 +285,7 @@ def _function_name(function: Callable[..., Any]) -> str:
 def _script(source: str) -> dict[str, str]:
     path, _, name = source.rpartition("::")
     if not os.path.isfile(path):
-        raise ValueError(f"there is no file {path}")
+        raise ValueError(f"file not found: {path}")
     if not name.isidentifier():
         raise ValueError(f"{name!r} is no name of a function; write it as {path}::function")
     return {"script": os.path.abspath(path), "function": name}
@@ -336,5 +334,5 @@ def _refused(cycle: str, error: Exception, trace: str) -> CycleGrowth:
     text = str(error)
     step = next((name for word, name in _STEPS.items() if f"in {word}\n" in trace), "load")
     flight = Flight(died=False, stage=step, error_type=type(error).__name__, error_text=text)
-    said = " ".join(text.split())[:200] or "without a word"
+    said = " ".join(text.split())[:200] or "without a message"
     return CycleGrowth(cycle=cycle, verdict=UNCLEAR, problem=f"the runtime refused it: {said}", flight=flight)

@@ -1,7 +1,5 @@
 """From rounds to a verdict: a trend for each quantity, and what they say together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -42,7 +40,7 @@ def weigh(rounds: Sequence[Round], cycle: str = "call", fewest: int = FEWEST) ->
     trends = {name: trend for name in names if (trend := _trend(rounds, name, fewest))}
     judged = [trend for name, trend in trends.items() if name != "objects"]
     leading = _leading(trends)
-    chosen = trends.get(leading, Trend(verdict="unclear", reason="this system does not tell"))
+    chosen = trends.get(leading, Trend(verdict="unclear", reason="this system does not report it"))
     if any(trend.verdict == "grows" for trend in judged):
         verdict = LEAKS
     elif judged and all(trend.verdict == "flat" for trend in judged):
@@ -109,7 +107,7 @@ def _leading(trends: Mapping[str, Trend]) -> str:
 
 def _words(name: str) -> str:
     return {
-        "held_bytes": "memory in RAM",
+        "held_bytes": "resident memory",
         "heap_bytes": "native heap",
         "mapped_bytes": "mapped memory",
         "objects": "Python objects",
@@ -148,11 +146,11 @@ def describe_forecast(end: LimitForecast) -> str:
     """When it would end, in words."""
     amount = format_bytes(end.limit) if end.what == "held_bytes" else f"{end.limit:,} {end.what}"
     by = f" ({end.limited_by})" if end.limited_by else ""
-    return f"{amount}{by} would be reached after {end.rounds:,} more rounds, {_duration(end.seconds)}"
+    return f"{amount}{by} reached after {end.rounds:,} more rounds, {_duration(end.seconds)}"
 
 
 def _duration(seconds: float) -> str:
     for size, word in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
         if seconds >= 2 * size:
-            return f"about {seconds / size:,.0f} {word} of running"
-    return f"about {seconds:,.0f} seconds of running" if seconds >= 1 else "less than a second of running"
+            return f"about {seconds / size:,.0f} {word}"
+    return f"about {seconds:,.0f} seconds" if seconds >= 1 else "less than a second"

@@ -10,8 +10,6 @@ where it is, and a line through such points looks far surer than it is. Against 
 - something made once: one or two steps upwards that are unlike all others are left out, downwards never.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

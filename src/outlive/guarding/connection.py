@@ -20,10 +20,9 @@ from outlive.process.child.guard.lane import (
     ROUSED_NS,
     WAKE,
     Lane,
-    is_long,
     is_worth_it,
 )
-from outlive.process.child.guard.segments import Inbox, Outbox, check_segment, make_private, new_segment
+from outlive.process.child.guard.segments import FramePacker, Inbox, Outbox
 from outlive.process.limits import DeadlineMissed
 from outlive.process.operating_system import READABLE, WRITABLE, above_standard, close_all, log_file, tail_of
 from outlive.process.worker_factory import CannotStartWorker, in_words
@@ -79,7 +78,7 @@ class SegmentReader:
             raise ValueError(f"{len(self._files) + 1} segments are more than can be meant")
         descriptor = self._receive_descriptor()
         try:
-            check_segment(descriptor, size)
+            operating_system.check_segment(descriptor, size)
         except BaseException:
             os.close(descriptor)
             raise
@@ -120,7 +119,6 @@ class GuardConnection:
         self.is_plain = False  # true of a worker that runs models
         self.awake = is_worth_it()
         self._patience = self._crowding = 0
-        self._late: tuple[int, Any, list[memoryview]] | None = None
         self._theirs: list[int] = []
         with above_standard(), contextlib.ExitStack() as undo:
             undo.callback(close_all, self._theirs)
@@ -128,6 +126,9 @@ class GuardConnection:
             undo.pop_all()
         self._inlet = wire.FrameReader()
         self._outbox = Outbox(lambda descriptor: wire.send_descriptor(self._rights, descriptor))
+        self._packer = FramePacker(self._outbox, self._outgoing, self._rouse)
+        # Copies what the frame that was just sent speaks of, if it was sent before that.
+        self.copy_late = self._packer.copy_late
         self._inbox: Inbox | SegmentReader = Inbox(lambda: wire.receive_descriptor(self._rights))
         # The answer first: see `_hear`.
         self._poll = operating_system.poll(self._talk.fileno(), *self.output.ends())
@@ -147,7 +148,7 @@ class GuardConnection:
         undo.callback(os.close, errors)
         self._faults = log_file("outlive-faults")
         undo.callback(os.close, self._faults)
-        self._theirs.append(new_segment(BLOCK_BYTES))
+        self._theirs.append(operating_system.new_segment(BLOCK_BYTES))
         self._block = mmap.mmap(self._theirs[-1], BLOCK_BYTES)
         self._outgoing = Lane(self._block, 0, self.awake)
         self._incoming = Lane(self._block, 1, self.awake)
@@ -370,34 +371,12 @@ class GuardConnection:
         except (ValueError, OSError, IndexError, TypeError, OverflowError) as error:
             raise wire.Malformed(f"a frame that promises what is not there: {error}") from None
 
-    def _shared(self, share: Callable[[list[memoryview]], Any], buffers: list[memoryview]) -> Any:
-        try:
-            return share(buffers)
-        except OSError as error:
-            raise CannotStartWorker(f"no memory can be shared with a worker: {in_words(error)}") from error
-
     def pack(self, kind: int, facts: Any, body: bytes, apart: list[memoryview], late: bool = False) -> bytes:
         """A frame; what is large goes to shared memory, if it may be `late` after the frame is sent."""
-        placed = None
-        number = self._outgoing.next_copy() if late and is_long(apart) else 0
-        if number and len(body) <= wire.MOST_INLINE_BYTES:
-            placed = self._shared(self._outbox.reserve, apart)
-            self._late = number, placed, apart
-            return wire.pack(kind, facts, body, placed, self._inbox.take_freed(), number)
-        if apart or len(body) > wire.MOST_INLINE_BYTES:
-            self._rouse(apart)
-            inline = len(body) <= wire.MOST_INLINE_BYTES
-            placed = self._shared(self._outbox.place, apart if inline else [*apart, memoryview(body)])
-            body = body if inline else b""
-        return wire.pack(kind, facts, body, placed, self._inbox.take_freed())
-
-    def copy_late(self) -> None:
-        """Copy what the frame that was just sent speaks of, if it was sent before that."""
-        late, self._late = self._late, None
-        if late is not None:
-            number, placed, apart = late
-            self._outbox.fill(placed, apart)
-            self._outgoing.note_copied(number)
+        try:
+            return self._packer.pack(kind, facts, body, apart, self._inbox.take_freed, late)
+        except OSError as error:
+            raise CannotStartWorker(f"no memory can be shared with a worker: {in_words(error)}") from error
 
     def await_copy(self, frame: wire.Frame, deadline: float | None) -> None:
         """Wait until what a late frame speaks of is there; `Closed`, or `DeadlineMissed`."""
@@ -408,16 +387,14 @@ class GuardConnection:
             self._look_for_end()
             time.sleep(_NAP_S)
 
-    def _rouse(self, apart: list[memoryview]) -> None:
-        """Wake a worker that sleeps before a long copy, so that it need not be woken after it."""
-        if is_long(apart) and self._outgoing.announce():
-            self._outgoing.note_sent(len(wire.WAKE_UP))
-            self._send_all(wire.WAKE_UP)
+    def _rouse(self) -> None:
+        self._outgoing.note_sent(len(wire.WAKE_UP))
+        self._send_all(wire.WAKE_UP)
 
     def part(self) -> None:
         """In a forked child of the program: results that lie in shared memory become our own."""
         for mapping in self._inbox.mappings():
-            make_private(mapping)
+            operating_system.make_private(mapping)
 
     def close(self) -> None:
         """Give all back; arrays over the shared memory stay as they are."""

@@ -16,8 +16,7 @@ from outlive.guarding.pool import pool
 from outlive.guarding.worker_errors import CannotSend
 from outlive.interpreter.judge import Judge
 from outlive.process.child.guard import exceptions
-from outlive.process.limits import Limits
-from outlive.process.sandbox_policy import choose_mode
+from outlive.process.limits import Limits, choose_mode
 from outlive.process.worker_factory import CannotStartWorker
 from outlive.units import parse_bytes
 

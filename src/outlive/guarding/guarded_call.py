@@ -18,8 +18,7 @@ from outlive.interpreter.answer_forms import has_form
 from outlive.interpreter.judge import Judge
 from outlive.process.child.guard import exceptions, pickling, plain_values
 from outlive.process.child.guard import message_frames as wire
-from outlive.process.limits import DeadlineMissed, Limits
-from outlive.process.sandbox_policy import is_whole
+from outlive.process.limits import DeadlineMissed, Limits, is_whole
 
 # How long a function that was interrupted may take for its `finally`, before it is ended without.
 _GRACE_S = 3.0

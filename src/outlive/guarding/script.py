@@ -13,7 +13,7 @@ from outlive.guarding.functions import SentFunction
 from outlive.guarding.guard_process import GuardProcess
 from outlive.guarding.guarded_call import GuardedCall, Terms, caller_state
 from outlive.guarding.pool import alive
-from outlive.guarding.worker_errors import raised_flight
+from outlive.guarding.worker_errors import findings_of, raised_flight
 from outlive.interpreter.judge import Judge
 from outlive.names import safe
 from outlive.process.flight import Flight, RunWithFindings, StageSeconds
@@ -67,7 +67,7 @@ def run_script(
     try:
         code, raised = call.run(SentFunction.by_name(_RUN), (target, arguments, as_module), {})
         flight = _timed(judge.attached(process.seen(limits)), began)
-        found = judge.find_in_words(str(raised.get("traceback", ""))) if raised else ()
+        found = findings_of(raised, flight, judge) if raised else ()
         flight = raised_flight(flight, raised) if raised else flight
         return ScriptEnd(script=target, exit_code=code, flight=flight, findings=found)
     except RunError as error:

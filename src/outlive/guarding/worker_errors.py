@@ -12,6 +12,8 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+from outlive.errors import OutliveError
+from outlive.finding import Finding
 from outlive.guarding.caller_state import NATIVE
 from outlive.interpreter.answer_forms import Either, has_form
 from outlive.interpreter.judge import Call, Judge
@@ -54,7 +56,7 @@ _REFUSAL: dict[Any, Any] = {
     "index": Either(_is_integer, None),
 }
 _PLAIN_FACTS: dict[Any, Any] = {
-    **dict.fromkeys(("module", "name", "type", "text", "traceback"), str),
+    **dict.fromkeys(("module", "name", "type", "text", "traceback", "model_file"), str),
     "bases": [str],
     "arguments": list | None,
     "refusal": Either({**_REFUSAL, ...: object}, None),
@@ -122,7 +124,9 @@ def rebuild(body: bytes, seen: Flight, judge: Judge) -> BaseException:
     facts = pickle.loads(body)
     error = _caused(_refused(facts["refusal"], judge) or _own(facts) or _like(facts), facts, seen, judge)
     # Only of the user's own function: who calls ours knows what an error of it means.
-    return error if facts["memory"] is not None else judge.with_words(error, str(error.__cause__))
+    if facts["memory"] is not None:
+        return error
+    return judge.with_words(error, str(error.__cause__), facts["model_file"], raised_flight(seen, facts))
 
 
 def rebuild_plain(body: Any, seen: Flight, judge: Judge) -> BaseException:
@@ -186,6 +190,14 @@ def _caused(error: BaseException, facts: dict[str, Any], seen: Flight, judge: Ju
     if facts["memory"] is not None:
         return judge.with_verdict(error, raised_flight(seen, facts))
     return error
+
+
+def findings_of(facts: dict[str, Any], seen: Flight, judge: Judge) -> tuple[Finding, ...]:
+    """What an exception that a script ended with means, as of one that a function raises."""
+    refused = _refused(facts["refusal"], judge)
+    if isinstance(refused, OutliveError):
+        return refused.findings
+    return judge.find_in_words(facts["traceback"], facts["model_file"], raised_flight(seen, facts))
 
 
 def raised_flight(seen: Flight, facts: dict[str, Any]) -> Flight:

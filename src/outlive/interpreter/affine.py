@@ -5,8 +5,6 @@ dequantize.h: the quotient is a float32, halves are rounded away from zero, what
 clamped. Only where their conversion to 32 bits overflows, which may give anything, ours clamps too.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -92,7 +90,7 @@ def find_row(rows: Sequence[Mapping[str, Any]], wanted: int | str) -> Mapping[st
         return found
     near = difflib.get_close_matches(str(wanted), names, 3, 0.4) or list(names)[:8]
     known = ", ".join(f"{names[name]['index']} {name[:80]!r}" for name in near)
-    raise ValueError(f"there is no tensor {wanted!r:.80} here; there is {known or 'none'}")
+    raise ValueError(f"unknown tensor {wanted!r:.80} here; there is {known or 'none'}")
 
 
 def _along(affine: Affine, rank: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -1,7 +1,5 @@
 """How far two sets of outputs are apart, and how far kernels of that kind usually are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

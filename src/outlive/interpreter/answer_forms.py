@@ -12,8 +12,6 @@ object                        any value
 a function                    what it says of the value
 """
 
-from __future__ import annotations
-
 import math
 import types
 import typing

@@ -1,7 +1,5 @@
 """An array in a few numbers: what can be said of a value that a model is given, and of one it gives."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, replace
 from typing import Any

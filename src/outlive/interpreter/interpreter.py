@@ -21,8 +21,7 @@ from outlive.interpreter.shared_tensors import Results, SharedTensors, Tensors, 
 from outlive.interpreter.signature import SignatureRunner
 from outlive.process import answers
 from outlive.process.child import codec
-from outlive.process.delegation import ask_delegation
-from outlive.process.flight import Flight, InsideSeen
+from outlive.process.flight import Flight, InsideSeen, ask_delegation
 from outlive.process.limits import Limits
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """The arguments of an interpreter, checked as LiteRT checks them and turned into a request to the worker."""
 
-from __future__ import annotations
-
 import enum
 import os
 import sys
@@ -10,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from outlive.interpreter.judge import Judge
-from outlive.process.limits import Limits
-from outlive.process.sandbox_policy import choose_mode
+from outlive.process.limits import Limits, choose_mode
 from outlive.process.worker_factory import RUNTIMES, WorkerKind
 
 
@@ -104,7 +101,7 @@ def make_options(
     ValueError in LiteRT's words for arguments it refuses, ModelError for a file that is no model.
     """
     if runtime not in RUNTIMES:
-        raise ValueError(f"there is no runtime {runtime!r}; choose one of {', '.join(RUNTIMES)}")
+        raise ValueError(f"unknown runtime {runtime!r}; choose from {', '.join(RUNTIMES)}")
     arguments = _arguments(num_threads, resolver, flags or {})
     content = None
     if model_path and not model_content:
@@ -117,7 +114,7 @@ def make_options(
         raise ValueError("Can't both provide `model_path` and `model_content`")
     source = arguments.get("model_path", content)
     if isinstance(source, (str, bytes)):
-        judge.refuse_file(source)
+        judge.refuse_file(source, litert=runtime == "litert" and python in (None, sys.executable))
     return InterpreterOptions(
         judge=judge,
         kind=WorkerKind(

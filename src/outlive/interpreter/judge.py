@@ -7,6 +7,7 @@ rules: verbs hand it down, and the classes that a program opens itself are made 
 from __future__ import annotations
 
 import contextlib
+import re
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,10 @@ _LIMITS = ("D502", "D503", "D512")
 _WARNED = ("S709",)
 
 
+# Where LiteRT's error reporter has put two messages together.
+_JOINED = re.compile(r"(?<=\S)(?=Node number \d+ \()|(?<=[.?])(?=The model allocation|Registration failed)")
+
+
 class Judge:
     """Turns facts into findings, and findings into what is raised.
 
@@ -79,12 +84,18 @@ class Judge:
         """The error for a file that is no longer what was read (`FileChanged`)."""
         return change
 
-    def find_in_words(self, text: str) -> tuple[Finding, ...]:
-        """What a traceback says of a model or a runtime; nothing where no rules are known."""
+    def find_in_words(self, text: str, model: str = "", seen: Flight | None = None) -> tuple[Finding, ...]:
+        """What a traceback says of a runtime and the model in this file; nothing where no rules are known.
+
+        `seen` is the record of the call that raised it.
+        """
         return ()
 
-    def refuse_file(self, source: Source) -> None:
-        """Raise for a path or bytes that no runtime can load; nothing where no rules are known."""
+    def refuse_file(self, source: Source, *, litert: bool = False) -> None:
+        """Raise for a path or bytes that no runtime loads, or not the LiteRT that is installed here.
+
+        Nothing is refused where no rules are known.
+        """
 
     def attached(self, flight: Flight) -> Flight:
         """The record with this judge at hand, so that it can be asked for its `findings`."""
@@ -102,7 +113,7 @@ class Judge:
     def refused(self, call: Call) -> InputError:
         """The error for a call that was refused; the runtime's own words come first where it has any."""
         finding, drawn, _ = self.find("call", call)
-        return InputError(finding, f"{foreign_lines(call.text)}\n{drawn}" if call.text else drawn)
+        return InputError(finding, f"{foreign_lines(_sentences(call.text))}\n{drawn}" if call.text else drawn)
 
     def died(self, flight: Flight, source: Source | None = None) -> RunError:
         """The error for a worker that ended before it answered."""
@@ -115,9 +126,11 @@ class Judge:
         finding, drawn, flight = self._judged(flight)
         return _attach(error, finding, drawn, flight)
 
-    def with_words(self, error: BaseException, text: str) -> BaseException:
+    def with_words(
+        self, error: BaseException, text: str, model: str = "", seen: Flight | None = None
+    ) -> BaseException:
         """An error of a guarded function's own: it stays what it is, with the finding its words lead to."""
-        found = () if isinstance(error, OutliveError) else self.find_in_words(text)
+        found = () if isinstance(error, OutliveError) else self.find_in_words(text, model, seen)
         return _attach(error, found[0], str(found[0]), None) if found else error
 
     def missing(self, kind: str, fact: object) -> RuntimeMissing:
@@ -145,7 +158,7 @@ class Judge:
         if kind not in ("RuntimeError", "ValueError", "MemoryError"):
             return _OTHER_KINDS.get(error.kind, RuntimeError)(foreign_lines(error.text))
         finding, drawn, flight = self._judged(flight, source)
-        text = f"{foreign_lines(error.text)}\n{drawn}" if error.text else drawn
+        text = f"{foreign_lines(_sentences(error.text))}\n{drawn}" if error.text else drawn
         if finding.code in _LIMITS:
             return LimitReached(finding, text, flight=flight)
         if kind == "ValueError":
@@ -157,6 +170,11 @@ class Judge:
     def _judged(self, flight: Flight, source: Source | None = None) -> tuple[Finding, str, Flight]:
         finding, drawn, seen = self.find("flight", flight, source)
         return finding, drawn, self.attached(seen)
+
+
+def _sentences(text: str) -> str:
+    """LiteRT's words with each of its sentences on a line of its own: it joins them without a space."""
+    return _JOINED.sub("\n", text)
 
 
 def _attach(error: BaseException, finding: Finding, drawn: str, flight: Flight | None) -> BaseException:

@@ -1,7 +1,5 @@
 """Shapes from the runtime itself: a worker loads, resizes and allocates a model, and never invokes it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable, Mapping

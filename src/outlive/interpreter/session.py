@@ -23,9 +23,10 @@ from outlive.errors import RunError
 from outlive.interpreter import details
 from outlive.interpreter.interpreter_options import InterpreterOptions
 from outlive.meter import read_machine
-from outlive.process import answers, sandbox_policy
+from outlive.process import answers
 from outlive.process.factories import with_factory
 from outlive.process.flight import Flight
+from outlive.process.limits import is_whole, make_settings
 from outlive.process.operating_system import at_fork
 from outlive.process.worker import Died, RuntimeRaised, Worker
 from outlive.process.worker_factory import CannotStartWorker, RuntimeAbsent, StartTooSlow, WorkerFactory
@@ -145,7 +146,7 @@ class Session:
         if options.compiled is not None:
             header["compiled"] = options.compiled
         try:
-            if options.sandbox == "on" and not sandbox_policy.is_whole(self.worker.applied_limits):
+            if options.sandbox == "on" and not is_whole(self.worker.applied_limits):
                 raise options.judge.unsandboxed(self.worker.applied_limits)
             if options.watch is not None:
                 options.watch(self.worker.pid)
@@ -163,7 +164,7 @@ class Session:
         runtime, limits, content = options.kind.runtime, options.limits, options.content
         path, extras = self._arguments().get("model_path"), (options.custom_ops, options.compiled)
         room = {"threads": options.threads, "mapped_bytes": _file_bytes(path)}
-        order = sandbox_policy.make_settings(options.sandbox, options.kind, path, options.delegates, *extras)
+        order = make_settings(options.sandbox, options.kind, path, options.delegates, *extras)
 
         def start(maker: WorkerFactory) -> Worker:
             return Worker(maker, runtime, limits, content, deadline, order, room)

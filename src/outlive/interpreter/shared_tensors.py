@@ -5,8 +5,6 @@ process border. Strings, tensors whose size varies, and blocks that the machine 
 pipe. One thread alone works on the block directly; several have values of their own (`PerThreadTensors`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import enum
@@ -22,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outlive.errors import RunError
-from outlive.interpreter.input_check import IoTensor, describe_call, mismatch_text, problem_with
+from outlive.interpreter.feeds import IoTensor, describe_call, mismatch_text, problem_with
 from outlive.interpreter.interpreter_options import InterpreterOptions
 from outlive.interpreter.judge import Call
 from outlive.interpreter.session import Session, SessionState

@@ -1,7 +1,5 @@
 """Signatures: a model called by name, in the worker, as LiteRT's SignatureRunner does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

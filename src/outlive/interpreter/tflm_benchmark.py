@@ -7,8 +7,6 @@ only after a first invoke on random inputs. It counts more than a device's own i
 every allocation and keeps room for 100 resource variables (`plan_tflm(..., benchmark=True)` counts the same).
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 import os

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from importlib.metadata import entry_points
 from typing import Any
 
-from outlive.jupyter import cells, error_cards, progress
+from outlive.jupyter import cells, error_cards, progress, protection
 from outlive.rendering import page_of
 from outlive.rendering.media.notebook import card_bundle
 from outlive.verbs.blackbox import is_in_cell, record_kernel, take_unshown
@@ -33,20 +34,27 @@ RESULTS = (
     ("outlive.quant.conversion", "Converted"),
     ("outlive.fitting.fit_result", "Fit"),
     ("outlive.rules.checked", "Checks"),
-    ("outlive.verbs.examined", "ModelReport"),
+    ("outlive.verbs.examine", "ModelReport"),
     ("outlive.fleet.scanning", "Scan"),
     ("outlive.exporting.micro", "Export"),
 )
 _USAGE = "usage: %outlive COMMAND ...  as on the command line; %outlive --help lists the commands\n"
+_PROTECTED = "outlive: models of this kernel run in workers from now on; outlive.unprotect() takes it back\n"
 _recorders: dict[int, Any] = {}
 
 
 def load(shell: Any) -> None:
-    """Show the last death of this notebook if there was one; cards, magics and the recorder from now on."""
+    """Show the last death of this notebook if there was one; protection, cards, magics and the recorder.
+
+    `OUTLIVE_PROTECT=0` leaves the interpreters of this kernel as they are.
+    """
     if is_in_cell():
         show_last_death(shell)
     else:
         _show_with_first_cell(shell)
+    if os.environ.get("OUTLIVE_PROTECT") != "0":
+        protection.protect()
+        sys.stdout.write(_PROTECTED if is_in_cell() else "")
     register_cards(shell)
     shell.register_magic_function(lambda line: run_line(shell, line), "line", "outlive")
     for part in (error_cards, cells, progress):
@@ -61,6 +69,7 @@ def unload(shell: Any) -> None:
     for formatter in _formatters(shell):
         for module, name in (*RESULTS, *FINDINGS):
             formatter.pop(f"{module}.{name}", None)
+    protection.unprotect()
     shell.magics_manager.magics["line"].pop("outlive", None)
     for part in (error_cards, cells, progress):
         part.unregister(shell)

@@ -90,14 +90,19 @@ def in_words(verb: str, news: tuple[Any, ...]) -> tuple[str, float | None]:
     """What a verb tells, in words, and the share that is done if it says so."""
     if verb == "compare":
         turn, turns, sample = news
+        total = getattr(sample, "total", None)
+        done = sample / total if total else 0.0
         if turns > 1:
-            return f"sample {sample}, turn {turn} of {turns}", (turn - 1) / turns
-        return f"sample {sample}", None
+            return f"sample {sample}, turn {turn} of {turns}", (turn - 1 + done) / turns
+        return f"sample {sample}", done if total else None
     if verb in ("quantize", "convert"):
-        return f"sample {news[0]}", None
+        total = getattr(news[0], "total", None)
+        return f"sample {news[0]}", news[0] / total if total else None
     if verb == "leak" and news[0] == "call":
         news = news[1:]  # a function has no other cycle
-    return ": ".join(map(str, news)), None
+    count = getattr(news[-1], "steps", None)
+    share = count / count.total if count is not None and count.total else None
+    return ": ".join(map(str, news)), share
 
 
 def surface_of(shell: Any) -> Surface:

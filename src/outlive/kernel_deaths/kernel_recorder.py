@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
-import json
-import mmap
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from outlive.kernel_deaths import record_store
-from outlive.kernel_deaths.hooks import KernelHooks
-from outlive.kernel_deaths.watcher import notes_file
-from outlive.meter import find_memory_cgroup, read_machine
+from outlive.meter import oom_counter_file, process_start, read_boot_id, read_machine
+from outlive.process.child.watcher.cell_notes import CellNotes
+from outlive.process.operating_system import WATCHES_KERNELS, open_process, start_in_session
+from outlive.process.worker_factory import START
 
 _PROGRAM = (
-    "import sys; sys.path.append(sys.argv[1]); from watcher.watch_kernel import main; main(sys.argv[2:])"
+    "import sys; sys.path.append(sys.argv[1]); from child.watcher import watch_kernel; "
+    "watch_kernel.main(sys.argv[2:])"
 )
-# A cell is source code; what is longer was pasted, and its beginning says enough.
-_MOST_SOURCE = 8000
-_MOST_FILES = 48
+_CODE = str(Path(START).parent.parent)
+# What a server that watches this kernel has loaded in it (startup/sitecustomize.py).
+_FROM_OUTSIDE = "outlive_child.watcher.cell_notes"
 _FAREWELL_S = 0.1
 _LIMITS = ("cgroup_limit_bytes", "total_bytes")
 
@@ -34,24 +32,13 @@ class KernelRecorder:
 
     def __init__(self, shell: Any) -> None:
         """Make the folder and start the recorder; OSError if that is not possible here."""
-        self._shell = shell
         self._owner = os.getpid()
-        self._cells: list[dict[str, Any]] = []
-        self._files: dict[str, str] = {}
         self.about = describe()
         self.folder = record_store.open_folder(self.about)
-        with (self.folder / notes_file.NOTES_FILE).open("r+b") as file:
-            self._notes = mmap.mmap(file.fileno(), notes_file.SIZE)
-        notes_file.set_word(self._notes, notes_file.BEGAN_NS, time.time_ns())
-        flags = os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
-        self._faults = os.open(self.folder / notes_file.FAULTS_FILE, flags, 0o600)
         self._stderr = -1
         self._recorder = self._start_recorder()
-        self._hooks = KernelHooks(self._notes, self._faults, shell)
+        self._notes = CellNotes(shell, self.folder, before_cell=self._check_recorder)
         atexit.register(self._leave)
-        self._join_running_cell()
-        shell.events.register("pre_run_cell", self._cell_begins)
-        shell.events.register("post_run_cell", self._cell_ends)
 
     @property
     def pid(self) -> int:
@@ -63,10 +50,7 @@ class KernelRecorder:
         if os.getpid() != self._owner:
             return
         atexit.unregister(self._leave)
-        for event, function in (("pre_run_cell", self._cell_begins), ("post_run_cell", self._cell_ends)):
-            with contextlib.suppress(ValueError):
-                self._shell.events.unregister(event, function)
-        self._hooks.remove()
+        self._notes.close()
         self._give_stderr_back()
         time.sleep(_FAREWELL_S)  # for what is still on its way to standard error
         self._recorder.kill()
@@ -74,7 +58,6 @@ class KernelRecorder:
         for path in self.folder.iterdir():
             path.unlink(missing_ok=True)
         self.folder.rmdir()
-        os.close(self._faults)
 
     def _start_recorder(self) -> subprocess.Popen[bytes]:
         """Standard error goes through the recorder from now on, unless a person sits at a terminal."""
@@ -82,16 +65,17 @@ class KernelRecorder:
         theirs, ours = os.pipe() if through else (-1, -1)
         self._stderr = os.dup(2) if through else -1
         # Opened here: a kernel may be gone, status and all, before the recorder has begun to look.
-        pidfd = _pidfd_of_ourselves()
-        words = [os.getpid(), pidfd, theirs, self._stderr, self.folder, _oom_counter()]
+        found = open_process(os.getpid())
+        pidfd = -1 if found is None else found
+        words = [os.getpid(), pidfd, theirs, self._stderr, self.folder, oom_counter_file()]
         try:
-            recorder = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _PROGRAM, str(Path(__file__).parent), *map(str, words)],
+            recorder = start_in_session(
+                [sys.executable, "-I", "-S", "-c", _PROGRAM, _CODE, *map(str, words)],
+                [item for item in (theirs, self._stderr, pidfd) if item >= 0],
+                channel=theirs,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=[item for item in (theirs, self._stderr, pidfd) if item >= 0],
-                start_new_session=True,
                 cwd="/",
             )
             if through:
@@ -108,58 +92,22 @@ class KernelRecorder:
             os.close(self._stderr)
         self._stderr = -1
 
+    def _check_recorder(self) -> None:
+        """Without a reader, writing to standard error would fail."""
+        if self._recorder.poll() is not None:
+            self._give_stderr_back()
+
     def _leave(self) -> None:
         """The interpreter ends as it should."""
         if os.getpid() == self._owner:
-            self._hooks.note_end(notes_file.LEFT)
             self._give_stderr_back()
-
-    def _join_running_cell(self) -> None:
-        """Note the cell in which we were started, if it was a cell: it may do more than that."""
-        history = self._history()
-        if len(history) > 1 and is_in_cell():
-            self._enter(str(history[-1]), len(history) - 1)
-
-    def _history(self) -> Sequence[str]:
-        """The cells so far, an empty one first; IPython's own count rises before a cell or after it."""
-        manager = getattr(self._shell, "history_manager", None)
-        return getattr(manager, "input_hist_raw", ("",))
-
-    def _cell_begins(self, info: Any) -> None:
-        if os.getpid() == self._owner:
-            self._enter(str(info.raw_cell), len(self._history()))
-
-    def _enter(self, source: str, number: int) -> None:
-        if self._recorder.poll() is not None:  # without a reader, writing to standard error would fail
-            self._give_stderr_back()
-        with contextlib.suppress(Exception):
-            self._files.pop(name := self._shell.compile.get_code_name(source, source, number), None)
-            self._files[name] = f"cell [{number}]"
-            while len(self._files) > _MOST_FILES:
-                del self._files[next(iter(self._files))]
-        os.truncate(self._faults, 0)  # what a forked copy may have left there is not about this cell
-        self._cells.append({"number": number, "source": source[:_MOST_SOURCE], "files": self._files})
-        self._note(time.time_ns())
-
-    def _cell_ends(self, *_: Any) -> None:
-        if os.getpid() != self._owner:
-            return
-        last = self._cells.pop() if self._cells else None
-        if self._cells:  # a cell that ran another one goes on
-            self._note(None)
-        elif last is not None:
-            notes_file.set_word(self._notes, notes_file.BUSY, 0)
-
-    def _note(self, began_ns: int | None) -> None:
-        notes_file.put_text(self._notes, json.dumps(self._cells[-1]).encode())
-        if began_ns is not None:
-            notes_file.set_word(self._notes, notes_file.BEGAN_NS, began_ns)
-        notes_file.set_word(self._notes, notes_file.BUSY, len(self._cells))
 
 
 def start(shell: Any) -> KernelRecorder | None:
     """A black box for this kernel; None where it is switched off, or the system lacks what it needs."""
-    if record_store.is_off() or not hasattr(os, "fork") or not hasattr(shell, "events"):
+    if record_store.is_off() or not WATCHES_KERNELS or not hasattr(shell, "events"):
+        return None
+    if _FROM_OUTSIDE in sys.modules:  # the server that started this kernel records it
         return None
     try:
         return KernelRecorder(shell)
@@ -173,8 +121,8 @@ def describe() -> dict[str, Any]:
     limits = {name: size for name in _LIMITS if (size := getattr(machine, name))}
     return {
         "pid": os.getpid(),
-        "pid_start": record_store.start_time(os.getpid()),
-        "boot": record_store.boot_id(),
+        "pid_start": process_start(os.getpid()),
+        "boot": read_boot_id(),
         "session": _connection_file(),
         "notebook": os.environ.get("JPY_SESSION_NAME", ""),
         "folder": os.getcwd(),
@@ -194,32 +142,6 @@ def _connection_file() -> str:
         return str(ipykernel.get_connection_file())
     except Exception:  # not a kernel: IPython in a terminal, with ipykernel imported
         return ""
-
-
-def _oom_counter() -> str:
-    """The file that counts kills for want of memory, as near to us as there is one."""
-    place = find_memory_cgroup()
-    if place is None or place.oom_events()[1] is None:
-        return "/proc/vmstat"
-    return str(place.path / ("memory.oom_control" if place.version == 1 else "memory.events"))
-
-
-def _pidfd_of_ourselves() -> int:
-    """A descriptor of this process; -1 where the system has none."""
-    try:
-        return os.pidfd_open(os.getpid())
-    except (AttributeError, OSError):
-        return -1
-
-
-def is_in_cell() -> bool:
-    """Whether we were called from a cell, and not while a kernel starts."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None:
-        frame = frame.f_back
-        if frame.f_code.co_name == "run_code" and frame.f_code.co_filename.endswith("interactiveshell.py"):
-            return True
-    return False
 
 
 def _is_open(descriptor: int) -> bool:

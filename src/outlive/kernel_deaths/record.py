@@ -34,7 +34,10 @@ class Record:
 
     `status` is the raw wait status and None where it could not be learned; `exited` the code given to
     os._exit. `memory_limit` names the limit that `memory_bytes` is: the machine's, or its cgroup's. `lost` is
-    true if the recorder went with the kernel, so that the end itself was not seen.
+    true if the recorder went with the kernel, so that the end itself was not seen. A Jupyter server knows the
+    `kernel` by its id, the request that ran (`cell_message`) and the notebook's own name for the cell
+    (`cell_id`); `restarted` is a kernel that it had to end because a cell did not, and `activity` whether
+    that cell computed or waited.
     """
 
     name: str = ""
@@ -60,6 +63,11 @@ class Record:
     stderr_tail: str = ""
     fault_trace: str = ""
     lost: bool = False
+    kernel: str = ""
+    cell_message: str = ""
+    cell_id: str = ""
+    restarted: bool = False
+    activity: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any], name: str = "") -> Record:
@@ -98,6 +106,8 @@ class Record:
             stderr_tail=self.stderr_tail,
             fault_trace=self._named_trace(),
             oom_kills=self.oom_kills,
+            ended_by="restart" if self.restarted else "",
+            activity=self.activity,
             machine={self.memory_limit or "total_bytes": self.memory_bytes} if self.memory_bytes else {},
             runtime={"runtime": "kernel", "python": self.python},
             pid=self.pid,
@@ -260,4 +270,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "tuple[int, int] | None": _pair,
     "tuple[Point, ...]": _points,
     "dict[str, str]": _texts,
+    "dict[str, Any]": lambda value: value if isinstance(value, dict) else {},
 }

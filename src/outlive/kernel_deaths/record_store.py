@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from outlive.kernel_deaths.record import Record
-from outlive.kernel_deaths.watcher import death_record, notes_file
+from outlive.meter import process_start, read_boot_id
+from outlive.process.child.watcher import death_record, notes_file
+from outlive.process.operating_system import lock_file
 
 MOST_RECORDS = 20
 _FAULT_BYTES = 1 << 16
@@ -54,19 +56,25 @@ def switch(*, on: bool) -> None:
 def open_folder(about: Mapping[str, Any]) -> Path:
     """A new folder for a kernel that is to be watched, with its empty notes."""
     _make_home()
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-    folder = home() / f"{stamp}-{os.getpid()}{_OPEN}"
-    for count in range(1, 100):
-        try:
-            folder.mkdir(mode=0o700)
-            break
-        except FileExistsError:
-            folder = home() / f"{stamp}-{os.getpid()}-{count}{_OPEN}"
+    folder = _new_folder(f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.getpid()}")
     notes = os.open(folder / notes_file.NOTES_FILE, os.O_CREAT | os.O_RDWR, 0o600)
     os.truncate(notes, notes_file.SIZE)
     os.close(notes)
     death_record.write_private(str(folder / notes_file.ABOUT_FILE), dict(about))
     return folder
+
+
+def _new_folder(stem: str) -> Path:
+    """A folder of a name that no record has: a server may start several kernels within a second."""
+    for count in range(1000):
+        name = f"{stem}-{count:03}" if count else stem
+        folder = home() / f"{name}{_OPEN}"
+        if any((home() / f"{name}{ending}").exists() for ending in (_NEW, _SHOWN)):
+            continue
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+            return folder
+    raise FileExistsError(f"too many kernels within a second: {stem}")
 
 
 def names() -> list[str]:
@@ -124,26 +132,10 @@ def tidy() -> None:
         path.unlink(missing_ok=True)
 
 
-def start_time(pid: int) -> int:
-    """When a process began, in ticks since the system did: numbers are used again; 0 if there is none."""
-    try:
-        words = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-        return 0 if words[0] in "ZX" else int(words[19])
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def boot_id() -> str:
-    """Which run of the system this is; empty where it does not say."""
-    with contextlib.suppress(OSError):
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    return ""
-
-
 def _settle(folder: Path) -> None:
     """Wait for a recorder that is about to write; write what is left if it is gone too."""
     about = death_record.read_json(folder / notes_file.ABOUT_FILE)
-    alive = start_time(about.get("pid", 0)) == about.get("pid_start", -1)
+    alive = process_start(about.get("pid", 0)) == about.get("pid_start", -1)
     if alive or not about:
         return
     begun = time.monotonic()
@@ -151,7 +143,7 @@ def _settle(folder: Path) -> None:
         time.sleep(_GLANCE_S)
     if not folder.exists() or _is_held(folder):
         return
-    if about.get("boot") != boot_id() and time.time() - about.get("started", 0) < _STRANGERS_S:
+    if about.get("boot") != read_boot_id() and time.time() - about.get("started", 0) < _STRANGERS_S:
         return  # before a restart of the system, or on another that shares this folder and may be at work
     record = _what_is_left(folder, about)
     if record is not None:
@@ -164,7 +156,7 @@ def _what_is_left(folder: Path, about: dict[str, Any]) -> dict[str, Any] | None:
     with (folder / notes_file.NOTES_FILE).open("rb") as file:
         notes = file.read(notes_file.SIZE).ljust(notes_file.SIZE, b"\0")
     busy = bool(notes_file.get_word(notes, notes_file.BUSY))
-    if not busy or death_record.was_normal(notes, None) or about.get("boot") != boot_id():
+    if not busy or death_record.was_normal(notes, None) or about.get("boot") != read_boot_id():
         return None
     faults = (folder / notes_file.FAULTS_FILE).read_text(errors="replace")[:_FAULT_BYTES]
     began_s = notes_file.get_word(notes, notes_file.BEGAN_NS) / 1e9
@@ -183,13 +175,11 @@ def _what_is_left(folder: Path, about: dict[str, Any]) -> dict[str, Any] | None:
 def _is_held(folder: Path) -> bool:
     """Whether a recorder is at work on it: it holds a lock on the notes for as long as it lives."""
     try:
-        import fcntl
-
         with (folder / notes_file.NOTES_FILE).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(file, wait=False)
     except BlockingIOError:
         return True
-    except (ImportError, OSError):
+    except OSError:
         return False
     return False
 

@@ -3,8 +3,6 @@
 Format: google/flatbuffers, include/flatbuffers/flexbuffers.h.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field

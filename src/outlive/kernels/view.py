@@ -4,8 +4,6 @@ Each runtime extends it: by shapes at Prepare (litert), by what the delegate unp
 that a kernel takes memory from (tflm).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 

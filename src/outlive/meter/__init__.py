@@ -10,43 +10,50 @@ other process has: the mapped model file, which the kernel can drop and read aga
 Nothing here raises because a process is gone or a file of the kernel is missing or odd.
 """
 
-from __future__ import annotations
-
-from outlive.meter.linux.activity import is_stopped, stands_still, watch_activity
-from outlive.meter.linux.cgroups import (
+from outlive.meter.machine import MachineMemory, OomCounters
+from outlive.meter.operating_system import (
+    FACT_SOURCES,
     Cgroup,
     MemoryCgroup,
+    TaskWatch,
+    cheap_sample,
     find_cgroup_home,
+    find_container,
+    find_limits,
     find_memory_cgroup,
+    is_root,
+    is_stopped,
+    limited_folders,
     make_cgroup,
     oom_counter_file,
-)
-from outlive.meter.linux.machine_files import (
-    find_container,
-    is_root,
+    open_probe,
+    process_limit,
+    process_start,
+    read_boot_id,
     read_cpu_flags,
     read_machine,
     read_oom_counters,
     read_overcommit,
     read_ptrace_scope,
     read_rlimit,
+    read_sample,
     read_shared_memory,
     read_system_number,
+    stands_still,
+    watch_activity,
 )
-from outlive.meter.linux.process_memory import cheap_sample, open_probe, read_sample
-from outlive.meter.linux.task_limits import TaskWatch, find_limits, limited_folders, process_limit
-from outlive.meter.machine import MachineMemory, OomCounters
 from outlive.meter.sample import MemoryProbe, Sample
 from outlive.meter.sampler import Sampler, Watch
 from outlive.meter.timeline import Point, Rise, Timeline, how_it_rose, thin
 
 __all__ = [
-    "Cgroup", "MachineMemory", "MemoryCgroup", "MemoryProbe", "OomCounters", "Point", "Rise", "Sample",
-    "Sampler", "TaskWatch", "Timeline", "Watch", "cheap_sample", "find_cgroup_home", "find_container",
-    "find_limits", "find_memory_cgroup", "how_it_rose", "is_root", "is_stopped", "limited_folders",
-    "make_cgroup", "oom_counter_file", "open_probe", "process_limit", "read_cpu_flags", "read_machine",
-    "read_oom_counters", "read_overcommit", "read_ptrace_scope", "read_rlimit", "read_sample",
-    "read_shared_memory", "read_system_number", "stands_still", "thin", "watch_activity",
+    "FACT_SOURCES", "Cgroup", "MachineMemory", "MemoryCgroup", "MemoryProbe", "OomCounters", "Point",
+    "Rise", "Sample", "Sampler", "TaskWatch", "Timeline", "Watch", "cheap_sample", "find_cgroup_home",
+    "find_container", "find_limits", "find_memory_cgroup", "how_it_rose", "is_root", "is_stopped",
+    "limited_folders", "make_cgroup", "oom_counter_file", "open_probe", "process_limit", "process_start",
+    "read_boot_id", "read_cpu_flags", "read_machine", "read_oom_counters", "read_overcommit",
+    "read_ptrace_scope", "read_rlimit", "read_sample", "read_shared_memory", "read_system_number",
+    "stands_still", "thin", "watch_activity",
 ]  # fmt: skip
 
 PUBLIC_MODULES = ("gpu",)

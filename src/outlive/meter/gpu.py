@@ -6,8 +6,6 @@
 Nothing is loaded where there is no NVIDIA device. What the driver does not answer is None, never an error.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import os
@@ -15,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from outlive.meter.linux.machine_files import has_nvidia_driver, process_group
+from outlive.meter.operating_system import has_nvidia_driver, process_group
 
 # Another library that answers as NVML does, for drivers in unusual places.
 LIBRARY_VARIABLE = "OUTLIVE_NVML"
@@ -128,9 +126,6 @@ class GpuMeter:
             return sum(said)
         if named and not own and None not in groups.values():
             return 0  # the driver numbers processes as we do, and ours are not among them
-        return self._read_rise()
-
-    def _read_rise(self) -> int | None:
         used = self._gpus.used_bytes()
         if used is None or self._before is None:
             return None

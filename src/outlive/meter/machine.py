@@ -1,7 +1,5 @@
 """How much memory this process may really use: the machine's, less what containers and limits take away."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

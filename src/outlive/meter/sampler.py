@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from outlive.meter.linux.process_memory import open_probe
+from outlive.meter.operating_system import open_probe
 from outlive.meter.sample import Sample
 from outlive.meter.timeline import MOST_POINTS, Point, Timeline, thin
 from outlive.threads import require_thread
@@ -222,7 +222,7 @@ class Watch:
         Without a path a figure of matplotlib, which a notebook shows; ImportError where it is not installed.
         """
         if self._draw is None:
-            raise RuntimeError("nobody who can draw was given")
+            raise RuntimeError("no judge was given")
         return self._draw(self.timeline, path)
 
     def __enter__(self) -> Watch:

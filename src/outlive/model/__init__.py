@@ -14,10 +14,9 @@ from outlive.model.buffer import Buffer
 from outlive.model.card import AttachedFile, Conversion, MetadataEntry, ModelCard, TensorCard
 from outlive.model.file_bytes import FileChanged
 from outlive.model.flaw import Flaw, FlawKind
-from outlive.model.identity import Identity
+from outlive.model.identity import Identity, Source
 from outlive.model.model import Model, Operator, OperatorCode, Options, Signature, Subgraph
-from outlive.model.reader import Reading, identify_source, read_source
-from outlive.model.source import Source
+from outlive.model.reader import Reading, read_source
 from outlive.model.tensor import NOT_IN_NUMPY, ExternalBuffer, Quantization, SparseDimension, Sparsity, Tensor
 
 PUBLIC_MODULES = ("file_bytes", "file_parts", "flatbuffer", "flaw", "schema", "zeros")
@@ -47,6 +46,5 @@ __all__ = [
     "Subgraph",
     "Tensor",
     "TensorCard",
-    "identify_source",
     "read_source",
 ]

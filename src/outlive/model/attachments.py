@@ -1,7 +1,5 @@
 """Lists the files attached to a model as a zip archive at its end (labels, vocabularies)."""
 
-from __future__ import annotations
-
 import io
 
 from outlive.model.card import AttachedFile

@@ -1,7 +1,5 @@
 """Where the bytes of a constant lie in the file, and the bytes themselves when they are asked for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from outlive.model.file_bytes import FileBytes

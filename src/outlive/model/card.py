@@ -1,7 +1,5 @@
 """What a model says about itself in words: the nouns of its metadata."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from outlive.model.buffer import Buffer

@@ -14,12 +14,12 @@ back by `close`, so that a model in memory does not hold its weights, nor a desc
 from __future__ import annotations
 
 import io
-import mmap
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
+
+from outlive.system_features import lazy_zeroes, read_at
 
 SHIFT = 9
 CHUNK = 1 << SHIFT  # far less than a page: of most places in a large file only a few words are wanted
@@ -29,9 +29,6 @@ _WHOLE_BYTES = 8 << 20
 # Files up to this size stay in memory: they are hardly larger than what is read of them.
 _KEPT_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20
-_PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
-# linux/include/uapi/asm-generic/mman-common.h; Python has a name for it since 3.13 only.
-_NO_RESERVE = 0x4000 if sys.platform == "linux" else 0
 _NOTHING = memoryview(b"")
 
 _Stamp = tuple[int, int, int, int]
@@ -158,10 +155,7 @@ class FileBytes:
         """A few bytes of the open file, past `view`; fewer where it ends."""
         assert self._file is not None
         try:
-            if hasattr(os, "pread"):
-                return os.pread(self._file.fileno(), stop - start, start)
-            self._file.seek(start)
-            return self._file.read(stop - start)
+            return read_at(self._file, stop - start, start)
         except OSError as error:
             raise self._unreadable(start, error) from error
 
@@ -192,7 +186,7 @@ class FileBytes:
         What is here already is never read again: it was checked, and must not change.
         """
         if not self._memory:
-            self._memory = _reserve(self.size)
+            self._memory = memoryview(lazy_zeroes(self.size))
             self.view = self._memory.toreadonly()
         filled, chunks = self._filled, len(self._filled)
         ahead = _AHEAD_CHUNKS if not first or filled[first - 1] else 1
@@ -228,14 +222,14 @@ class FileBytes:
             while into.nbytes:
                 count = file.readinto(into)
                 if not count:
-                    detail = f"it ends at byte {at:,} by now; it had {self.size:,} bytes when it was opened"
+                    detail = f"now ends at byte {at:,}; had {self.size:,} bytes when opened"
                     raise FileChanged(self._path, detail)
                 into, at = into[count:], at + count
         except OSError as error:
             raise self._unreadable(at, error) from error
 
     def _unreadable(self, at: int, error: OSError) -> FileChanged:
-        return FileChanged(self._path, f"byte {at:,} cannot be read: {error.strerror}")
+        return FileChanged(self._path, f"byte {at:,} is not readable: {error.strerror}")
 
     @contextmanager
     def _opened(self) -> Iterator[io.FileIO]:
@@ -261,13 +255,13 @@ class FileBytes:
         try:
             now, (device, inode, size, _) = _stamp(file), self._stamp
         except OSError as error:
-            raise FileChanged(self._path, f"it cannot be looked at any more: {error.strerror}") from error
+            raise FileChanged(self._path, f"not accessible: {error.strerror}") from error
         if now == self._stamp:
             return
         if now[:2] != (device, inode):
             raise FileChanged(self._path, "another file has taken its place since it was opened")
         if now[2] != size:
-            raise FileChanged(self._path, f"it has {now[2]:,} bytes by now, and had {size:,} when opened")
+            raise FileChanged(self._path, f"now has {now[2]:,} bytes, had {size:,} when opened")
         raise FileChanged(self._path, "it was written to since it was opened")
 
 
@@ -275,13 +269,3 @@ def _stamp(file: io.FileIO) -> _Stamp:
     """What tells one state of a file from another."""
     found = os.fstat(file.fileno())
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _reserve(size: int) -> memoryview:
-    """Zeroes that take no memory until they are written to."""
-    if not _PRIVATE:
-        return memoryview(mmap.mmap(-1, size))
-    made = mmap.mmap(-1, size, flags=_PRIVATE | _NO_RESERVE)
-    if hasattr(mmap, "MADV_NOHUGEPAGE"):
-        made.madvise(mmap.MADV_NOHUGEPAGE)  # or each byte that is looked at would cost 2 MiB
-    return memoryview(made)

@@ -1,7 +1,5 @@
 """Where the bytes of a file are: constants by type, metadata, attached files, and the structure itself."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from struct import Struct, unpack_from
 from typing import Any
 
-from outlive.model import fast_fields
-from outlive.model.fast_fields import SCALARS, Read
+from outlive.model import schema
 from outlive.model.file_bytes import CHUNK, SHIFT, ByteRange, FileBytes
 from outlive.model.flaw import Flaw, FlawKind, FlawLog
-from outlive.model.schema import Enumeration, Field, Schema
+from outlive.model.schema import SCALARS, Enumeration, Field, Read, Schema
 
 Record = dict[str, Any]
 
@@ -49,6 +48,7 @@ class _TableLayout:
     """How tables with one vtable are read: the fields that are present, and where."""
 
     size: int
+    end: int  # of its last field
     names: tuple[str, ...]
     unpack: Callable[[memoryview, int], tuple[Any, ...]]
     enums: tuple[tuple[str, Enumeration, int], ...]
@@ -105,7 +105,7 @@ class FlatBuffer:
     def root(self, name: str) -> Record:
         """The root table."""
         if self.size < 8:
-            self.note("past-end", "the file ends inside its header", (name, ""), 0, reach=8)
+            self.note("past-end", "ends inside its header", (name, ""), 0, reach=8)
             return self.blank(name)
         target = self.follow(0, (name, ""))
         return self.blank(name) if target is None else self.table(target, name)
@@ -124,7 +124,7 @@ class FlatBuffer:
         view, size, layouts = self.view, self.size, self._layouts.setdefault(name, {})
         absent, least = self.blank(name), self.least(name)
         ready, need = self.file.ready, self.need
-        read_far = fast_fields.far_buffer_reader(self) if name == "Buffer" else None
+        read_far = schema.far_buffer_reader(self) if name == "Buffer" else None
 
         def decode(pos: int) -> Record:
             if not ready[pos >> SHIFT]:
@@ -164,9 +164,7 @@ class FlatBuffer:
                 record[key] = known
                 continue
             kind = _FLAW_OF_FIELD.get((name, key), "unknown-value")
-            self.note(
-                kind, f"{enum.name} {record[key]} is not one the schema knows", (name, key), pos + offset
-            )
+            self.note(kind, f"{enum.name} {record[key]}", (name, key), pos + offset)
 
     def _read_unions(self, record: Record, layout: _TableLayout, pos: int, name: str) -> None:
         for key, members, tag_offset, offset in layout.unions:
@@ -197,10 +195,10 @@ class FlatBuffer:
         distance: int = _U32(self.view, at)[0]
         target = at + distance
         if distance == 0:
-            self.note("malformed", "an offset of zero, which refers to itself", owner, at)
+            self.note("malformed", "offset of zero refers to itself", owner, at)
             return None
         if target + 4 > self.size:
-            self.note("past-end", f"refers to byte {target + self.base:,}", owner, at, reach=target + 4)
+            self.note("past-end", f"offset to byte {target + self.base:,}", owner, at, reach=target + 4)
             return None
         return target
 
@@ -229,8 +227,10 @@ class FlatBuffer:
         if layout is None:
             return None
         if pos + layout.size > self.size:
-            detail = f"a table of {layout.size} bytes does not end inside the file"
-            self.note("past-end", detail, (name, ""), pos, reach=pos + layout.size)
+            # A verifier looks at the fields only: where these are all there, it is the size that is wrong.
+            kind: FlawKind = "past-end" if pos + layout.end > self.size else "malformed"
+            detail = f"a table of {layout.size} bytes ends outside the file"
+            self.note(kind, detail, (name, ""), pos, reach=pos + layout.size)
             return None
         if layout.size > CHUNK:
             del layouts[vtable]  # so that the next one comes here, too
@@ -239,18 +239,18 @@ class FlatBuffer:
 
     def _read_vtable(self, vtable: int, pos: int, name: str) -> _TableLayout | None:
         if not 0 <= vtable <= self.size - 4:
-            detail = f"its field list would be at byte {vtable + self.base:,}"
+            detail = f"field list at byte {vtable + self.base:,}"
             kind: FlawKind = "malformed" if vtable < 0 else "past-end"
             self.note(kind, detail, (name, ""), pos, reach=vtable + 4)
             return None
         self.need(vtable, vtable + 4)
         vtable_size, table_size = unpack_from("<HH", self.view, vtable)
         if vtable + vtable_size > self.size:
-            detail = f"its field list would end at byte {vtable + vtable_size + self.base:,}"
+            detail = f"field list ends at byte {vtable + vtable_size + self.base:,}"
             self.note("past-end", detail, (name, ""), pos, reach=vtable + vtable_size)
             return None
         if vtable_size < 4 or vtable_size % 2 or table_size < 4:
-            detail = f"its field list claims {vtable_size} bytes for fields of {table_size} bytes"
+            detail = f"field list of {vtable_size} bytes for fields of {table_size} bytes"
             self.note("malformed", detail, (name, ""), pos)
             return None
         self.need(vtable, vtable + vtable_size)
@@ -280,14 +280,15 @@ class FlatBuffer:
         present.sort(key=lambda pair: pair[0])
         names = tuple(field.name for _, field in present)
         only = steps[0] if len(present) == len(steps) == 1 else None
+        end = max((offset + field.width for offset, field in present), default=0)
         return _TableLayout(
-            size, names, fast_fields.unpacker(present), tuple(enums), tuple(steps), tuple(unions), only
+            size, end, names, schema.unpacker(present), tuple(enums), tuple(steps), tuple(unions), only
         )
 
     def _fits(self, offset: int, field: Field, table_size: int, at: int, name: str) -> bool:
         if offset >= 4 and offset + field.width <= table_size:
             return True
-        detail = f"the field would be at byte {offset} of a table of {table_size} bytes"
+        detail = f"field at byte {offset} of a table of {table_size} bytes"
         self.note("malformed", detail, (name, field.name), at)
         return False
 
@@ -313,11 +314,11 @@ class FlatBuffer:
         if kind in SCALARS or kind in self.schema.enums or kind.startswith("union"):
             return None
         if kind == "string":
-            return fast_fields.string_reader(self, owner)
+            return schema.string_reader(self, owner)
         if kind == "[uint8]":
-            return fast_fields.bytes_reader(self, owner)
+            return schema.bytes_reader(self, owner)
         if kind.startswith("[") and kind[1:-1] in SCALARS:
-            return fast_fields.number_vector_reader(self, kind[1:-1], owner)
+            return schema.number_vector_reader(self, kind[1:-1], owner)
         if kind.startswith("["):
             return lambda at, _: self.vector(kind[1:-1], at, owner)
         return lambda at, _: self._nested(kind, at, owner)
@@ -325,7 +326,7 @@ class FlatBuffer:
     def _member(self, tag: int, members: tuple[str, ...], owner: tuple[str, str], at: int) -> str:
         if tag < len(members):
             return members[tag]
-        self.note("unknown-value", f"union member {tag} is not one the schema knows", owner, at)
+        self.note("unknown-value", f"union member {tag}", owner, at)
         return f"unknown {tag}"
 
     def _nested(self, table: str, at: int, owner: tuple[str, str]) -> Record | None:
@@ -346,13 +347,13 @@ class FlatBuffer:
         raw = bytes(self.view[start + 4 : end])
         # A C program reads the name up to its NUL, so a missing one is as bad as a wrong length.
         if end >= self.size:
-            self.note("past-end", "the closing zero byte of a text is missing", owner, start, reach=end + 1)
+            self.note("past-end", "string without its zero byte", owner, start, reach=end + 1)
         elif self.view[end] != 0:
-            self.note("malformed", "text without its closing zero byte", owner, start)
+            self.note("malformed", "string without its zero byte", owner, start)
         try:
             return raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            detail = f"byte {error.start} of the text is not UTF-8"
+            detail = f"byte {error.start} of the text"
             self.note("bad-text", detail, owner, start + 4 + error.start)
             text = raw.decode("utf-8", "backslashreplace")
             self.charge(len(text) - len(raw))
@@ -364,7 +365,7 @@ class FlatBuffer:
         count = _U32(self.view, start)[0]
         end: int = start + 4 + count * width
         if end > self.size:
-            detail = f"{count:,} elements would end at byte {end + self.base:,}"
+            detail = f"{count:,} elements end at byte {end + self.base:,}"
             self.note("past-end", detail, owner, start, reach=end)
             return None
         return end
@@ -386,7 +387,7 @@ class FlatBuffer:
         if kind == "uint8":
             return ByteRange(start + 4, end)
         count = (end - start - 4) // width
-        self.charge(fast_fields.vector_charge(count, width))
+        self.charge(schema.vector_charge(count, width))
         self.need(start, end)
         if kind == "string":
             return tuple(self.string(at, owner) or "" for at in range(start + 4, end, 4))

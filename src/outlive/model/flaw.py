@@ -1,7 +1,5 @@
 """What is wrong with a file, as facts: the reader notes flaws and goes on, the rules judge them later."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

@@ -1,27 +1,42 @@
-"""Reads subgraphs: tensors with their quantization and sparsity, operators with their options."""
+"""Reads subgraphs: tensors with their quantization and sparsity, operators with their options.
 
-from __future__ import annotations
+Makes frozen objects quickly: a model has thousands of tensors, and `frozen` pays for each field twice.
+"""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from types import MappingProxyType
+from typing import Any, TypeVar
 
 from outlive.model.buffer import Buffer
-from outlive.model.fast_construction import fast_constructor
 from outlive.model.file_bytes import ByteRange
 from outlive.model.flatbuffer import FlatBuffer, Record, TableVector
 from outlive.model.flaw import Flaw, FlawKind
 from outlive.model.model import Operator, OperatorCode, Options, Subgraph
 from outlive.model.schema import FORMATS, load_schema
-from outlive.model.tensor import (
-    ExternalBuffer,
-    Quantization,
-    SparseDimension,
-    Sparsity,
-    Tensor,
-    VariantType,
-)
+from outlive.model.tensor import ExternalBuffer, Quantization, SparseDimension, Sparsity, Tensor, VariantType
 from outlive.units import DTYPE_BITS, format_shape, tensor_bytes
+
+Built = TypeVar("Built")
+
+
+def fast_constructor(record: type[Built]) -> Callable[..., Built]:
+    """A function that builds the frozen, slotted dataclass from its fields in order.
+
+    The same object as `record(name=value, ...)` gives, made through its slots: about a third of the time.
+    """
+    names = [field.name for field in fields(record)]  # type: ignore[arg-type]
+    space: dict[str, Any] = {f"set_{name}": getattr(record, name).__set__ for name in names}
+    space.update(new=object.__new__, record=record)
+    sets = "".join(f"    set_{name}(made, {name})\n" for name in names)
+    defaults = ", ".join(f"set_{name}=set_{name}" for name in names)
+    head = f"def make({', '.join(names)}, *, new=new, record=record, {defaults}):\n"
+    source = f"{head}    made = new(record)\n{sets}    return made\n"
+    exec(source, space)  # our own field names, nothing from outside
+    made: Callable[..., Built] = space["make"]
+    return made
+
 
 _UNSIZED = {"string", "resource", "variant"}
 # Sizes are size_t in the runtime: CheckedNumElements, LiteRT, tflite/util.cc
@@ -66,7 +81,7 @@ class GraphReader:
     def subgraph(self, index: int, record: Record) -> Subgraph:
         """One subgraph; every index in it is checked against what exists."""
         if record["tensors"] is None:
-            self._note("missing", "the subgraph has no list of tensors", "SubGraph", "tensors")
+            self._note("missing", "no list of tensors", "SubGraph", "tensors")
         count = len(record["tensors"] or ())
         tensors = tuple([self._tensor(i, row, count) for i, row in enumerate(record["tensors"] or ())])
         for side in ("inputs", "outputs"):
@@ -85,7 +100,7 @@ class GraphReader:
         self._flat.log.add(Flaw(kind=kind, detail=detail, table=table, field=field))
 
     def _dangling(self, what: str, index: int, count: int, table: str, field: str) -> None:
-        self._note("dangling-index", f"refers to {what} {index}, and there are {count}", table, field)
+        self._note("dangling-index", f"{what} {index} of {count}", table, field)
 
     def _check_indices(
         self, indices: tuple[int, ...], count: int, table: str, field: str, optional: bool = True
@@ -130,7 +145,7 @@ class GraphReader:
 
     def _external_buffer(self, key: int) -> ExternalBuffer | None:
         if key not in self._external:
-            self._note("dangling-index", f"external buffer {key} is not listed", "Tensor", "external_buffer")
+            self._note("dangling-index", f"external buffer {key} does not exist", "Tensor", "external_buffer")
         return self._external.get(key)
 
     def _check_size(self, tensor: Tensor) -> None:
@@ -142,10 +157,10 @@ class GraphReader:
             return  # all is well, as in nearly every tensor of nearly every file
         size = tensor_bytes(shape, tensor.dtype)
         if shape and min(shape) < 0:
-            self._note("bad-shape", f"a dimension of {min(shape)} in {list(shape[:8])}", "Tensor", "shape")
+            self._note("bad-shape", f"dimension {min(shape)} in {list(shape[:8])}", "Tensor", "shape")
         elif size is not None and size >= _MAX_TENSOR_BYTES:
             what = f"{format_shape(shape[:8])} {tensor.dtype}"
-            detail = f"{what} would take more bytes than a 63-bit number can count"
+            detail = f"{what} takes more bytes than fit 63 bits"
             self._note("bad-shape", detail, "Tensor", "shape")
         elif tensor.has_data and tensor.sparsity is None and tensor.external is None:
             self._check_constant(tensor, size)
@@ -155,7 +170,7 @@ class GraphReader:
         if size is None or tensor.dtype in _UNSIZED or tensor.stored_bytes >= size:
             return
         shape = format_shape(tensor.shape[:8])
-        detail = f"{tensor.stored_bytes:,} bytes where {shape} {tensor.dtype} needs {size:,}"
+        detail = f"{tensor.stored_bytes:,} bytes, {shape} {tensor.dtype} needs {size:,}"
         self._note("short-constant", detail, "Tensor", "buffer")
 
     def _variants(self, rows: TableVector) -> tuple[VariantType, ...]:
@@ -248,7 +263,7 @@ class GraphReader:
         if inside is not None or start <= 1:
             return self._flat.bytes_of(inside)
         if start + size > self._flat.size:
-            detail = f"{size:,} bytes from byte {start:,} do not lie in the file"
+            detail = f"{size:,} bytes at byte {start:,}"
             self._note("outside-buffer", detail, "Operator", "large_custom_options_offset")
             return None
         return self._flat.file.look(start, start + size)

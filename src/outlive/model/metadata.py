@@ -1,7 +1,5 @@
 """Reads what a model says about itself: metadata buffers, attached files, control dependencies."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from outlive.model.attachments import BadArchive, has_zip, list_zip
@@ -61,7 +59,7 @@ def _entries(root: Record, buffers: tuple[Buffer, ...], log: FlawLog) -> tuple[M
     for record in root["metadata"] or ():
         index = record["buffer"]
         if index >= len(buffers):
-            detail = f"refers to buffer {index}, and there are {len(buffers)}"
+            detail = f"buffer {index} of {len(buffers)}"
             log.add(Flaw(kind="dangling-index", detail=detail, table="Metadata", field="buffer"))
         buffer = buffers[index] if index < len(buffers) else None
         entries.append(MetadataEntry(name=record["name"] or "", buffer_index=index, buffer=buffer))
@@ -86,7 +84,7 @@ def _inner(buffer: Buffer | None, table: str, log: FlawLog) -> Record | None:
         record = _unfold(inner.root(table))
     except Overspent:
         record = None
-        inner_log.add(Flaw(kind="overlap", detail="it unfolds into far more than its size", table=table))
+        inner_log.add(Flaw(kind="overlap", detail="decodes to far more than its size", table=table))
     for flaw in inner_log.flaws:
         log.add(replace(flaw, kind="bad-metadata"))
     return record
@@ -169,7 +167,7 @@ def _attached_files(file: FileBytes, log: FlawLog) -> tuple[AttachedFile, ...]:
     try:
         return list_zip(file)
     except BadArchive as error:
-        log.add(Flaw(kind="bad-metadata", detail=f"the zip archive at the file's end: {error}"))
+        log.add(Flaw(kind="bad-metadata", detail=f"zip archive at the end of the file: {error}"))
         return ()
 
 

@@ -1,7 +1,5 @@
 """The model as plain data: subgraphs, operators, signatures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +12,7 @@ from outlive.model.flaw import Flaw
 from outlive.model.tensor import Tensor
 from outlive.names import safe
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
+from outlive.units import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,6 +107,11 @@ class Subgraph:
     output_indices: tuple[int, ...] = field(metadata=written("outputs"))
     operators: tuple[Operator, ...]
     control_dependencies: tuple[tuple[int, int], ...] = ()
+
+    def __repr__(self) -> str:
+        """In a line: its number, its name, and how much is in it."""
+        counts = f"{plural(len(self.operators), 'operator')}, {plural(len(self.tensors), 'tensor')}"
+        return f"<Subgraph {self.index} {safe(self.name, 80)!r}: {counts}>"
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:

@@ -1,22 +1,25 @@
 """Assembles a `Model` from decoded tables and notes every reference that leads nowhere."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from outlive.model.buffer import Buffer
-from outlive.model.fast_construction import fast_constructor
 from outlive.model.file_bytes import FileChanged, Refusal, as_it_is
 from outlive.model.flatbuffer import FlatBuffer, Overspent, Record
 from outlive.model.flaw import Flaw, FlawKind, FlawLog
-from outlive.model.graph_reader import GraphReader
-from outlive.model.identity import Identity, identify
+from outlive.model.graph_reader import GraphReader, fast_constructor
+from outlive.model.identity import Content, Identity, Source, identify, open_source
 from outlive.model.metadata import Extras, read_extras
 from outlive.model.model import Model, NamedTensor, OperatorCode, Signature, Subgraph
 from outlive.model.schema import load_schema
-from outlive.model.source import Content, Source, open_source
 from outlive.model.tensor import ExternalBuffer
 
+# What no runtime takes for a model; one without the identifier may still be one, for a lenient runtime.
+_NO_MODELS = frozenset(
+    {"unreadable", "directory", "empty", "git-lfs-pointer", "web-page", "zip-archive", "text", "other-format"}
+)
+# What every runtime refuses to load: its verifier (LiteRT, tflite/core/model_builder.cc) looks for the one,
+# its builder (tflite/core/interpreter_builder.cc) for the other.
+_REFUSED_FLAWS = frozenset({"past-end", "bad-version"})
 # TFLITE_SCHEMA_VERSION: LiteRT, tflite/version.h
 _SCHEMA_VERSION = 3
 
@@ -32,6 +35,13 @@ class Reading:
     flaws: tuple[Flaw, ...] = ()
     flaw_count: int = 0
 
+    @property
+    def is_loadable(self) -> bool:
+        """False if every runtime refuses to load the file: no model, cut off, or of another schema."""
+        return self.identity.kind not in _NO_MODELS and not any(
+            flaw.kind in _REFUSED_FLAWS for flaw in self.flaws
+        )
+
 
 def read_source(source: Source | Model, refusal: Refusal = as_it_is) -> Reading:
     """Read a path, bytes or a file object. Bad bytes never raise: they end as flaws of the reading.
@@ -39,26 +49,25 @@ def read_source(source: Source | Model, refusal: Refusal = as_it_is) -> Reading:
     Weights are read later: where the file has changed by then, that raises what `refusal` makes of it.
     """
     if isinstance(source, Model):
-        return _reading_of(source)
+        return Reading(
+            path=source.path,
+            file_bytes=source.file_bytes,
+            identity=Identity(kind="model"),
+            model=source,
+            flaws=source.flaws,
+            flaw_count=len(source.flaws),
+        )
     content = open_source(source, refusal)
     try:
         reading = _read(content)
         content.file.close()
     except FileChanged as change:
-        return _changed(content.path, content.file.size, change)
+        # Of a file that changes while it is read nothing is believed, not even what came before.
+        identity = Identity(kind="changed", detail=change.detail)
+        return Reading(path=content.path, file_bytes=content.file.size, identity=identity, model=None)
     finally:
         content.file.release()
     return reading
-
-
-def identify_source(source: Source) -> Identity:
-    """What a path, bytes or a file object is, by its first bytes."""
-    content = open_source(source)
-    try:
-        return identify(content)
-    finally:
-        content.file.close()
-        content.file.release()
 
 
 def _read(content: Content) -> Reading:
@@ -67,9 +76,7 @@ def _read(content: Content) -> Reading:
         try:
             model = _ModelReader(content, log).read()
         except Overspent:
-            detail = (
-                "tables and vectors refer to the same bytes over and over; unfolded they outgrow the file"
-            )
+            detail = "tables and vectors refer to the same bytes many times and decode to more than the file"
             log.add(Flaw(kind="overlap", detail=detail))
     return Reading(
         path=content.path,
@@ -78,23 +85,6 @@ def _read(content: Content) -> Reading:
         model=model,
         flaws=tuple(log.flaws),
         flaw_count=log.count,
-    )
-
-
-def _changed(path: str | None, size: int, change: FileChanged) -> Reading:
-    """Of a file that changes while it is read nothing is believed, not even what came before."""
-    identity = Identity(kind="changed", detail=change.detail)
-    return Reading(path=path, file_bytes=size, identity=identity, model=None)
-
-
-def _reading_of(model: Model) -> Reading:
-    return Reading(
-        path=model.path,
-        file_bytes=model.file_bytes,
-        identity=Identity(kind="model"),
-        model=model,
-        flaws=model.flaws,
-        flaw_count=len(model.flaws),
     )
 
 
@@ -113,7 +103,9 @@ class _ModelReader:
         root = self._flat.root("Model")
         if root["subgraphs"] is None and {"past-end", "malformed"} & {flaw.kind for flaw in self._log.flaws}:
             return None  # not even the root table makes sense
-        self._check_version(root)
+        if root["version"] != _SCHEMA_VERSION:
+            detail = f"version {root['version']}; runtimes read version {_SCHEMA_VERSION} only"
+            self._note("bad-version", detail, "version")
         codes = self._operator_codes(root)
         buffers = self._buffers(root)
         external = self._external_buffers(root)
@@ -122,9 +114,9 @@ class _ModelReader:
             graph_reader.subgraph(index, record) for index, record in enumerate(root["subgraphs"] or ())
         )
         if not subgraphs:
-            self._note("missing", "the model has no subgraph, so there is nothing to run", "subgraphs")
+            self._note("missing", "no subgraph", "subgraphs")
         self._check_calls(subgraphs)
-        signatures = self._signatures(root, subgraphs)
+        signatures = tuple(self._signature(record, subgraphs) for record in root["signature_defs"] or ())
         extras = read_extras(self._flat, root, buffers, self._log)
         return self._make(root, codes, buffers, subgraphs, signatures, extras)
 
@@ -157,11 +149,6 @@ class _ModelReader:
     def _note(self, kind: FlawKind, detail: str, field: str, path: tuple[str, ...] = ()) -> None:
         self._log.add(Flaw(kind=kind, detail=detail, table="Model", field=field, path=path))
 
-    def _check_version(self, root: Record) -> None:
-        if root["version"] != _SCHEMA_VERSION:
-            detail = f"schema version {root['version']}; runtimes read version {_SCHEMA_VERSION} only"
-            self._note("bad-version", detail, "version")
-
     def _operator_codes(self, root: Record) -> tuple[OperatorCode, ...]:
         names = self._schema.enums["BuiltinOperator"]
         numbers = {word: number for number, word in names.names.items()}
@@ -175,7 +162,7 @@ class _ModelReader:
                 # The decoder has spoken up about the new field only.
                 self._note("unknown-operator", f"operator code {number}", "operator_codes")
             if kind == "CUSTOM" and record["custom_code"] is None:
-                self._note("missing", "a custom operator without a name", "operator_codes")
+                self._note("missing", "custom operator without a name", "operator_codes")
             codes.append(
                 OperatorCode(
                     type=kind,
@@ -188,7 +175,7 @@ class _ModelReader:
 
     def _buffers(self, root: Record) -> tuple[Buffer, ...]:
         if root["buffers"] is None:
-            self._note("missing", "the model has no list of buffers", "buffers")
+            self._note("missing", "no list of buffers", "buffers")
         file = self._flat.file
         return tuple(
             [
@@ -206,7 +193,7 @@ class _ModelReader:
         if start <= 1:
             return Buffer(index=index, file=self._flat.file, length=None, offset=None)
         if start + size > self._flat.size:
-            detail = f"{size:,} bytes from byte {start:,} do not lie in the file"
+            detail = f"{size:,} bytes at byte {start:,}"
             flaw = Flaw(
                 kind="outside-buffer", detail=detail, table="Buffer", field="offset", reach=start + size
             )
@@ -220,7 +207,7 @@ class _ModelReader:
         for record in root["external_buffers"] or ():
             group = record["group"]
             if group >= len(groups):
-                detail = f"refers to group {group}, and there are {len(groups)}"
+                detail = f"group {group} of {len(groups)}"
                 self._note("dangling-index", detail, "external_buffers")
             found[record["id"]] = ExternalBuffer(
                 id=record["id"],
@@ -240,19 +227,16 @@ class _ModelReader:
         )
         for subgraph, operator, target in calls:
             if not 0 <= target < len(subgraphs):
-                detail = f"{operator.name[:80]} calls subgraph {target}, and there are {len(subgraphs)}"
+                detail = f"{operator.name[:80]} calls subgraph {target} of {len(subgraphs)}"
                 path = (f"subgraph {subgraph.index}", f"operator {operator.index}")
                 self._note("dangling-index", detail, "subgraphs", path)
-
-    def _signatures(self, root: Record, subgraphs: tuple[Subgraph, ...]) -> tuple[Signature, ...]:
-        return tuple(self._signature(record, subgraphs) for record in root["signature_defs"] or ())
 
     def _signature(self, record: Record, subgraphs: tuple[Subgraph, ...]) -> Signature:
         graph = record["subgraph_index"]
         if record["signature_key"] is None:
-            self._note("missing", "a signature without a name", "signature_defs")
+            self._note("missing", "signature without a name", "signature_defs")
         if graph >= len(subgraphs):
-            detail = f"refers to subgraph {graph}, and there are {len(subgraphs)}"
+            detail = f"subgraph {graph} of {len(subgraphs)}"
             self._note("dangling-index", detail, "signature_defs")
         tensors = len(subgraphs[graph].tensors) if graph < len(subgraphs) else None
         sides = []
@@ -260,7 +244,7 @@ class _ModelReader:
             pairs = tuple(NamedTensor(row["name"] or "", row["tensor_index"]) for row in record[side] or ())
             for name, tensor in pairs:
                 if tensors is not None and tensor >= tensors:
-                    detail = f"{name[:80]!r} stands for tensor {tensor}, and there are {tensors}"
+                    detail = f"{name[:80]!r} names tensor {tensor} of {tensors}"
                     self._note("dangling-index", detail, "signature_defs")
             sides.append(pairs)
         key = record["signature_key"] or ""

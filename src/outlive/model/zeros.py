@@ -3,8 +3,6 @@
 A pruned weight is still stored: a zero takes as many bytes as any other number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal

@@ -4,4 +4,4 @@ Plans with a worker at hand: shapes that only the runtime knows, what a run take
 budget, the ways that would fit, and parts of models with new shapes.
 """
 
-PUBLIC_MODULES = ("file_read", "input_values", "planner", "reshaping", "sparsity", "verdicts")
+PUBLIC_MODULES = ("file_read", "planner", "reshaping", "verdicts")

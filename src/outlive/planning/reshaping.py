@@ -1,7 +1,5 @@
 """Parts of models whose inputs have new shapes: the runtime says what the other tensors become."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from outlive.interpreter.prepared_shapes import Shapes, preparer

@@ -1,14 +1,11 @@
 """Whether a plan fits, with the findings; and runs that cannot fit their limit, found before they start."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from outlive.arena.arena_size import arena_for
-from outlive.arena.budget import Budget, Verdict, Way, certain_bytes, device_budget, weigh
+from outlive.arena.budget import Budget, Verdict, Way, arena_for, certain_bytes, device_budget, weigh
 from outlive.arena.devices import Device
 from outlive.arena.plan import Plan
 from outlive.arena.planners import Prepare, answer
@@ -48,7 +45,7 @@ def judge_plan(plan: Plan, verdict: Verdict | None = None) -> tuple[Finding, ...
 def find_budget(ram: str | int | None, device: Device | None, here: bool = False) -> Budget | None:
     """The memory of a device, of this process, or a size; None if none of them is given."""
     if sum((ram is not None, device is not None, here)) > 1:
-        raise ValueError("ram, device and here exclude each other: give one of them")
+        raise ValueError("pass only one of ram, device and here")
     if device is not None:
         return device_budget(device)
     if here:
@@ -57,9 +54,9 @@ def find_budget(ram: str | int | None, device: Device | None, here: bool = False
         return None
     size = parse_bytes(ram) if isinstance(ram, str) else int(ram)
     if size <= 0:
-        raise ValueError("a RAM of 0 bytes leaves no room at all")
+        raise ValueError("ram must be larger than 0 bytes")
     options = ("--ram", str(ram))
-    return Budget(kind="ram", title="the RAM granted", ram_bytes=size, source="--ram", options=options)
+    return Budget(kind="ram", title="the RAM limit", ram_bytes=size, source="--ram", options=options)
 
 
 def question_on(
@@ -86,17 +83,21 @@ def here_budget(machine: MachineMemory | None = None) -> Budget:
     machine = machine or read_machine()
     usable = machine.usable_bytes()
     if usable is None:
-        raise ValueError("this system does not say how much memory there is; give --ram")
+        raise ValueError("this system does not report its memory; pass --ram")
     swap = machine.swap_total_bytes
     beside = f"; {format_bytes(swap)} of swap are not counted" if swap else ""
     where = f", in a container ({machine.container})" if machine.container else ""
+    # What is free at this moment, in the machine and in the cgroup.
+    left = [machine.available_bytes]
+    if machine.cgroup_limit_bytes is not None and machine.cgroup_used_bytes is not None:
+        left.append(max(0, machine.cgroup_limit_bytes - machine.cgroup_used_bytes))
     return Budget(
         kind="here",
         title="this process",
         ram_bytes=usable,
         source=f"limited by {machine.limited_by()}{where}{beside}",
         options=("--here",),
-        free_bytes=_free(machine),
+        free_bytes=min((size for size in left if size is not None), default=None),
     )
 
 
@@ -106,7 +107,7 @@ def hopeless(model: Model, wish: PlanRequest, limit_bytes: int) -> Finding | Non
     plan = answer(model, wish, lambda resized: ({}, "not asked"))
     if plan.needs_runtime_shapes or certain_bytes(plan) <= limit_bytes:
         return None
-    budget = Budget(kind="limit", title="the limit of the run", ram_bytes=limit_bytes, source="limits")
+    budget = Budget(kind="limit", title="the run", ram_bytes=limit_bytes, source="limits")
     ways = find_ways(model, wish, budget, prepare_with(model, wish))
     return next((item for item in judge_plan(plan, weigh(plan, budget, ways)) if item.code == "M205"), None)
 
@@ -137,7 +138,7 @@ def _wish(flight: Flight) -> PlanRequest | None:
 def _planned_need(model: Model, wish: PlanRequest, room_bytes: int) -> dict[str, Any]:
     """What the model needs, as plain data for the record of a run: the peak, its worst moment, what fits."""
     plan = answer(model, wish, prepare_with(model, wish))
-    budget = Budget(kind="limit", title="the memory there was", ram_bytes=room_bytes, source="limits")
+    budget = Budget(kind="limit", title="the available memory", ram_bytes=room_bytes, source="limits")
     if plan.peak_bytes is None:
         return {}
     ways = find_ways(model, wish, budget, prepare_with(model, wish)) if plan.peak_bytes > room_bytes else ()
@@ -151,14 +152,6 @@ def _planned_need(model: Model, wish: PlanRequest, room_bytes: int) -> dict[str,
         for way in ways
     ]
     return {**facts(plan), "room_bytes": room_bytes, "ways": fitting}
-
-
-def _free(machine: MachineMemory) -> int | None:
-    """What is free at this moment, in the machine and in the cgroup."""
-    left = [machine.available_bytes]
-    if machine.cgroup_limit_bytes is not None and machine.cgroup_used_bytes is not None:
-        left.append(max(0, machine.cgroup_limit_bytes - machine.cgroup_used_bytes))
-    return min((size for size in left if size is not None), default=None)
 
 
 def find_ways(model: Model, wish: PlanRequest, budget: Budget, prepare: Prepare) -> tuple[Way, ...]:

@@ -12,17 +12,15 @@ Nouns: `Limits`, `Flight`. A worker carries facts and does not interpret them.
 
 PUBLIC_MODULES = (
     "answers",
-    "delegation",
-    "factories",
     "flight",
+    "factories",
     "flight_recorder",
     "limits",
     "operating_system",
-    "sandbox_policy",
     "worker",
     "worker_factory",
     "child.codec",
-    "child.tracing.kernel_names",
+    "child.kernel_names",
     # The worker's half of `guarding` and `growth`.
     "child.guard.exceptions",
     "child.guard.caller_environment",
@@ -37,4 +35,11 @@ PUBLIC_MODULES = (
     "child.leak.rounds",
     "child.leak.sites",
     "child.leak.targets",
+    # What watches a kernel, as a process or as a thread of a server, and the record that it leaves.
+    "child.operating_system",
+    "child.watcher.cell_notes",
+    "child.watcher.death_record",
+    "child.watcher.notes_file",
+    "child.watcher.observation",
+    "child.watcher.watch_kernel",
 )

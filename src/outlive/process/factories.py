@@ -1,7 +1,5 @@
 """Which nursery makes which worker: one for each kind, started when first needed, gone with the program."""
 
-from __future__ import annotations
-
 import atexit
 import threading
 import time

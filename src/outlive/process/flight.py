@@ -1,15 +1,85 @@
-"""The record of a run: everything that was seen, nothing that was concluded."""
+"""The record of a run: everything that was seen, nothing that was concluded.
 
-from __future__ import annotations
+What a delegate took of a model, read from the nodes that the runtime has after it came.
 
+A delegate leaves the operators it took in the list of nodes and puts a node of its own behind them, whose
+outputs it computes from that node's inputs (LiteRT, tflite/core/subgraph.cc,
+ReplaceNodeSubsetsWithDelegateKernels). The way back from those outputs to those inputs is what it took.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from outlive.errors import RunError
 from outlive.finding import Finding, Severity
 from outlive.meter import Point
 from outlive.names import safe
-from outlive.process.delegation import DelegationSeen
 from outlive.records import NOT_WRITTEN, ModelPath, in_document, part_of, written
+
+_NODE = "DELEGATE"
+# A record names a few; who wants all of them asks what each accelerator takes.
+_MOST_NAMED = 20
+_LONGEST_NAME = 80
+
+
+class LeftOperator(NamedTuple):
+    """An operator that no delegate took."""
+
+    index: int  # type: ignore[assignment]
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelegationSeen:
+    """What was asked for, how many operators there are and how many were taken, in how many parts.
+
+    `left` are operators that were not taken, the first of them: index and type.
+    """
+
+    asked: tuple[str, ...]
+    operators: int
+    taken: int
+    parts: int
+    left: tuple[LeftOperator, ...]
+
+
+def see_delegation(asked: Sequence[str], nodes: Iterable[Sequence[Any]]) -> DelegationSeen:
+    """What became of the delegates asked for; a node is its type, its inputs and its outputs."""
+    rows = [
+        (str(kind)[:_LONGEST_NAME], set(map(int, inputs)), set(map(int, outputs)))
+        for kind, inputs, outputs in nodes
+    ]
+    operators = [row for row in rows if row[0] != _NODE]
+    parts = [row for row in rows if row[0] == _NODE]
+    taken: set[int] = set()
+    makers = {tensor: index for index, (_, _, outputs) in enumerate(operators) for tensor in outputs}
+    for _, inputs, outputs in parts:
+        waiting = list(outputs - inputs)
+        while waiting:
+            maker = makers.get(waiting.pop())
+            if maker is not None and maker not in taken:
+                taken.add(maker)
+                waiting += operators[maker][1] - inputs
+    left = [LeftOperator(index, row[0]) for index, row in enumerate(operators) if index not in taken]
+    return DelegationSeen(
+        asked=tuple(asked),
+        operators=len(operators),
+        taken=len(taken),
+        parts=len(parts),
+        left=tuple(left[:_MOST_NAMED]),
+    )
+
+
+def ask_delegation(nodes: Callable[[], Any], asked: Sequence[str]) -> DelegationSeen | None:
+    """What delegates took, of the nodes that a runtime is asked for; None if it does not say."""
+    try:
+        return see_delegation(asked, nodes())
+    except RunError:
+        raise
+    except (AttributeError, KeyError, OverflowError, RuntimeError, TypeError, ValueError):
+        return None  # an older runtime, names that are no text: the run went well all the same
+
 
 _MOST_TENSORS = 20
 
@@ -22,7 +92,7 @@ class Unjudged(Exception):
 
     def __init__(self, kind: str, fact: Any) -> None:
         """Keep the fact."""
-        super().__init__(f"nobody was handed in who could say what this {kind} means: {fact!r}")
+        super().__init__(f"no judge was given for this {kind}: {fact!r}")
         self.kind, self.fact = kind, fact
 
 
@@ -118,10 +188,11 @@ class ErrorSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Flight:
-    """What was seen of a run: plain data that can be written as JSON and judged later.
+    """The record of a run: plain data that can be written as JSON and judged later.
 
     `ended_by` says what we did ourselves: "deadline", "memory", "interrupt", "malformed" (it sent an answer
     that breaks the protocol; `error_text` says which rule), or "" if it ended by itself.
+    `model_files` are the files of models that the process had mapped when it died.
     `division` is the dividend and divisor that stopped the processor, `activity` what the process was doing
     at its deadline (meter.activity), `resized` the shapes that inputs were given, by index (None: not
     known). `machine` is the memory of the machine and the container at the end, `planned` what the plan says
@@ -141,6 +212,7 @@ class Flight:
     op: OpSeen | None = None
     op_candidates: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
+    model_files: tuple[str, ...] = field(default=(), metadata=written(omit=True))
     fault_address: int | None = None
     division: Division | None = None
     activity: dict[str, Any] = field(default_factory=dict)

@@ -1,7 +1,5 @@
 """Writes the flight of a worker that has ended: what its maker, its block and its files still know."""
 
-from __future__ import annotations
-
 import functools
 import os
 import time
@@ -133,6 +131,7 @@ class FlightRecorder:
             op=_op(evidence),
             op_candidates=tuple(str(name) for name in evidence.get("op_candidates") or ()),
             frames=frames,
+            model_files=tuple(str(path) for path in evidence.get("model_files") or ()),
             fault_address=evidence.get("fault_address"),
             division=_division(evidence.get("division")),
             activity=activity or {},

@@ -1,7 +1,5 @@
 """Workers started afresh: for runtimes that must not be forked, and for systems that cannot fork."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os
@@ -17,7 +15,7 @@ from outlive.process.worker_factory import CannotStartWorker, StartedWorker, Wor
 
 _NAMES = ("commands", "replies", "block", "errors", "faults", "content")
 _OBEY_S = 1.0
-_END_S = 0.5
+_END_S = 0.4
 
 
 class SpawnFactory:

@@ -92,7 +92,7 @@ class Worker:
             "runtime": runtime,
             "spin": way,
             "limits": {**limits.to_request(), **(room or {})},
-            "sandbox": sandbox or {"off": "nobody asked for it"},
+            "sandbox": sandbox or {"off": "not requested"},
         }
         self._started, self._connection = _start_worker(factory, request, content, deadline)
         self._give_back = weakref.finalize(

@@ -5,8 +5,6 @@ WorkerFactory.is_gone(number) ──> True once the factory has seen it end, wha
 WorkerFactory.ending(number)  ──> signal, exit code, evidence of the tracer, its last words
 """
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field

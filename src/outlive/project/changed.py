@@ -1,7 +1,5 @@
 """Which models have changed, as git sees it: since a revision, or since the last commit."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterable

@@ -307,6 +307,22 @@ def is_match(path: str | os.PathLike[str], patterns: Sequence[str], folder: Path
     return named.match_file(whole.as_posix().lstrip("/")) and not any(map(named.match_file, above))
 
 
+# What the lines of an ignore file say of a path (True stands for a folder): leave it out, keep it, or None.
+Patterns = Callable[[str, bool], bool | None]
+
+
+def read_patterns(lines: Sequence[str]) -> Patterns:
+    """What lines as in a .gitignore say of a path: leave it out, keep it, or nothing."""
+    if not any(line.strip() for line in lines):
+        return lambda path, is_folder: None
+    compiled = _compile(tuple(lines))
+
+    def verdict(path: str, is_folder: bool) -> bool | None:
+        return compiled.check_file(Path(path).as_posix() + ("/" if is_folder else "")).include
+
+    return verdict
+
+
 class _Pattern(GitIgnoreSpecPattern):
     """A line of a .gitignore: in git, unlike pathspec 1.1, `[!a]` matches no slash, `[z-a]` nothing."""
 

@@ -2,7 +2,7 @@
 
     main session ── pytest_runtest_protocol ── WorkerRunner ──> a guarded worker ── WorkerSession
          ^                                                             │ fixtures, test, teardown
-         └──── reports, warnings, coverage <── report_log: a file <────┘
+         └──── reports, warnings, coverage <── a file of reports <──────┘
          └──── a death: death_reports writes the report that the worker could not
 
 The worker has a pytest session of its own, so that fixtures, captured output, monkeypatches, subtests and

@@ -1,7 +1,5 @@
 """A test that died, as pytest reports failures: the finding, what it had printed, and where it was."""
 
-from __future__ import annotations
-
 import re
 import sys
 import time
@@ -14,7 +12,7 @@ import pytest
 
 from outlive.errors import RunError
 from outlive.pytest_plugin.markers import GuardOptions
-from outlive.pytest_plugin.report_log import RecordedTest
+from outlive.pytest_plugin.worker_session import RecordedTest
 from outlive.verbs.judging import JUDGE
 
 Phase = Literal["setup", "call", "teardown"]
@@ -61,7 +59,7 @@ def problem_reports(item: pytest.Item, complaint: str, *, has_started: bool) -> 
     else:
         text = (
             "a worker could not start a pytest session like this one; --no-outlive runs the tests without "
-            f"workers. What it said:{complaint}"
+            f"workers. Output:{complaint}"
         )
     yield _failed(item, NotRun(text), "setup", text, 0.0)
     yield _passed(item, "teardown")

@@ -1,7 +1,5 @@
 """What a test asks for: the marker nearest to it, then those around it, then the options of the session."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

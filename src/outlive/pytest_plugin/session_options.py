@@ -1,7 +1,5 @@
 """The options of the main session, as a worker's session takes them."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -114,15 +112,6 @@ def _has_colours(config: pytest.Config) -> bool:
     return bool(getattr(reporter, "hasmarkup", False))
 
 
-def _ask_plugins(config: pytest.Config, given: dict[str, Any]) -> None:
-    """Let plugins add what they look for in a worker, as they do for one of pytest-xdist."""
-    node = SimpleNamespace(config=config, workerinput=given, gateway=SimpleNamespace(id="outlive"))
-    hook = getattr(config.hook, "pytest_configure_node", None)
-    for found in hook.get_hookimpls() if hook is not None else ():
-        with contextlib.suppress(Exception):  # one that needs more of a node than there is
-            found.function(*({"node": node}[name] for name in found.argnames))
-
-
 def _workerinput(config: pytest.Config) -> dict[str, Any]:
     """What tells plugins that theirs is not the session that writes reports: the word of pytest-xdist."""
     given = getattr(config, "workerinput", None)
@@ -133,5 +122,10 @@ def _workerinput(config: pytest.Config) -> dict[str, Any]:
             "testrunuid": f"outlive-{os.getpid()}",
             "mainargv": list(sys.argv),
         }
-        _ask_plugins(config, given)
+        # Let plugins add what they look for in a worker, as they do for one of pytest-xdist.
+        node = SimpleNamespace(config=config, workerinput=given, gateway=SimpleNamespace(id="outlive"))
+        hook = getattr(config.hook, "pytest_configure_node", None)
+        for found in hook.get_hookimpls() if hook is not None else ():
+            with contextlib.suppress(Exception):  # one that needs more of a node than there is
+                found.function(*({"node": node}[name] for name in found.argnames))
     return {str(key): value for key, value in given.items() if _is_plain(value)}

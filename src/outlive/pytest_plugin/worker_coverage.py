@@ -1,7 +1,5 @@
 """Coverage of what a worker runs: measured there as it is here, and added to what is measured here."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from typing import Any

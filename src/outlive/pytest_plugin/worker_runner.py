@@ -5,8 +5,6 @@ Runner.run ── a worker is there? if not: GuardedProcess, worker_session.open
            ── a death: death_reports.py makes the reports that are missing; the next test gets a new worker
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import shutil
@@ -21,9 +19,9 @@ import pytest
 from outlive.errors import RunError
 from outlive.pytest_plugin import death_reports, worker_session
 from outlive.pytest_plugin.markers import GuardOptions, guard_options
-from outlive.pytest_plugin.report_log import RecordedTest, ReportLog
 from outlive.pytest_plugin.session_options import make_session_config, path_from_start
 from outlive.pytest_plugin.worker_coverage import add_coverage
+from outlive.pytest_plugin.worker_session import RecordedTest, ReportLog
 from outlive.verbs.guarded_process import CannotStartWorker, GuardedProcess, Limits, NotBegun
 
 # A worker that has grown by this much is replaced after the test.
@@ -117,7 +115,7 @@ class WorkerRunner:
         try:
             self._process = process = GuardedProcess()
         except CannotStartWorker as error:
-            raise pytest.UsageError(f"no worker process can be had for {item.nodeid}: {error}") from error
+            raise pytest.UsageError(f"no worker process is available for {item.nodeid}: {error}") from error
         order = make_session_config(self._config, item.path, self._log.folder)
         try:
             self._call(process, worker_session.open_session, _ANYTHING, order)

@@ -7,8 +7,6 @@
 While a sample is added up, the next one runs already: memory is that of two samples of one turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -21,7 +19,7 @@ from numpy.typing import NDArray
 from outlive.errors import RunError
 from outlive.interpreter.affine import dequantize
 from outlive.model import Operator, Tensor
-from outlive.quant.capture import Capture, Values, with_outputs
+from outlive.quant.capture import Capture, IsolatedRuns, Values, with_outputs
 from outlive.quant.comparison_plan import (
     CompareTask,
     ComparisonPlan,
@@ -31,12 +29,11 @@ from outlive.quant.comparison_plan import (
 )
 from outlive.quant.drift import Drift, InputRange, OutputDrift, PassSummary, TensorDrift, WeightStatistics
 from outlive.quant.error_statistics import BLOCK, CandidateValues, ErrorStatistics
-from outlive.quant.isolated_ops import IsolatedRuns
-from outlive.quant.pairing import TensorPair
 from outlive.quant.samples import Feed, Samples, convert_sample
-from outlive.quant.tensor_graph import TensorGraph, affine, grid, has_free_scale
+from outlive.quant.tensor_graph import TensorGraph, TensorPair, affine, grid, has_free_scale
 from outlive.quant.weight_error import measure_weights
 from outlive.records import copy_fields
+from outlive.units import Count
 
 _STRANGERS = "no operator of one model has a partner in the other: they seem to compute different things"
 Running = tuple[Future[Values], Future[Values]]  # the reference and the candidate
@@ -88,7 +85,7 @@ class ModelComparison:
             stack.callback(isolation.close)
             for sample, (wanted, found) in enumerate(_ahead(self, samples, reference, candidate), 1):
                 self._add(one, isolation, wanted, found)
-                task.tell(number, len(self.plan.passes), sample)
+                task.tell(number, len(self.plan.passes), Count(sample, samples.total))
             for row in one.rows:
                 if row.isolated is not None and row.isolated.op in isolation.refused:
                     row.alone = isolation.refused[row.isolated.op]
@@ -226,7 +223,6 @@ class ModelComparison:
             pair,
             op=pair.candidate_op,
             op_type="INPUT" if step is None else step.name,
-            op_name=tensor.name,
             reference_name=partner.name,
             reference_index=pair.reference,
             scale=None if found is None else found.scale,

@@ -4,8 +4,6 @@ The memory counts values: those of the caller and those in memory shared with wo
 models themselves and the workers' own arenas are not counted.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +13,10 @@ from numpy.typing import NDArray
 
 from outlive.interpreter.judge import Judge
 from outlive.model import Model
+from outlive.quant.capture import IsolatedOp
 from outlive.quant.drift import OutputDrift
 from outlive.quant.error_statistics import ErrorStatistics, OutputStatistics, UserMetric
-from outlive.quant.isolated_ops import IsolatedOp
-from outlive.quant.pairing import TensorPair, pair_models
-from outlive.quant.tensor_graph import TensorGraph, affine, grid
+from outlive.quant.tensor_graph import TensorGraph, TensorPair, affine, grid, pair_models
 from outlive.units import format_bytes, plural
 
 USUAL_BYTES = 512_000_000

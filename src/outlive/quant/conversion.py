@@ -5,8 +5,6 @@ samples ─► checked against the float model that the same source gives
 both ────► worker: TFLiteConverter, its settings by name ──► bytes ──► are they what was asked for?
 """
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile
@@ -25,7 +23,7 @@ from outlive.quant.quantization import Guard
 from outlive.quant.samples import Samples
 from outlive.quant.worker_functions import convert_source
 from outlive.records import NOT_WRITTEN, FileSize, copy_fields, in_document
-from outlive.units import format_bytes, plural
+from outlive.units import Count, format_bytes, plural
 
 Signature = Sequence["tuple[Sequence[int | None], str] | str"]
 Shapes = Mapping[str, Sequence[int]]
@@ -258,4 +256,4 @@ def _described(source: Any, folder: Path) -> tuple[str, Any]:
 def _stream(samples: Samples, tell: Callable[[int], None]) -> Iterator[list[Any]]:
     for number, feed in enumerate(samples, 1):
         yield list(feed)
-        tell(number)
+        tell(Count(number, samples.total))

@@ -4,8 +4,6 @@ a debug model (it has NumericVerify operators) ──► run it, read what they 
 a float and a quantized model ──► `Comparison`: each operator alone, on what the quantized one got
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,9 +18,8 @@ from outlive.interpreter.judge import Judge
 from outlive.model import Model
 from outlive.quant.comparison import ModelComparison
 from outlive.quant.comparison_plan import CompareTask
-from outlive.quant.pairing import TensorPair
 from outlive.quant.samples import Samples
-from outlive.quant.tensor_graph import grid
+from outlive.quant.tensor_graph import TensorPair, grid
 
 VERIFY = "NumericVerify"
 Metric = Callable[..., float]
@@ -110,19 +107,15 @@ def _describe(
     parameters = affine_of(details)
     name = str(engine._get_tensor_details(int(step["outputs"][0]))["name"])
     found.layers[name] = RunningMeans()
+    # The name in `NumericVerify/{name}:{index}`, without a digit at its end, as TensorFlow tells it.
+    bare = name.rsplit(":", 1)[0].removeprefix(f"{VERIFY}/")
     found.info[name] = LayerInfo(
         op_name=writers.get(given, ""),
         tensor_idx=given,
-        tensor_name=_operand(name),
+        tensor_name=bare[:-1] if bare[-1:].isdigit() else bare,
         scale=parameters.scales[0] if parameters.scales else math.nan,
         zero_point=parameters.zero_points[0] if parameters.zero_points else 0,
     )
-
-
-def _operand(name: str) -> str:
-    """The name in `NumericVerify/{name}:{index}`, without a digit at its end, as TensorFlow tells it."""
-    bare = name.rsplit(":", 1)[0].removeprefix(f"{VERIFY}/")
-    return bare[:-1] if bare[-1:].isdigit() else bare
 
 
 def _measure(

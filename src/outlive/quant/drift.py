@@ -108,7 +108,6 @@ class TensorDrift:
     index: int
     op: int | None = field(metadata=NOT_WRITTEN)
     op_type: str = field(metadata=NOT_WRITTEN)
-    op_name: str = field(metadata=NOT_WRITTEN)
     reference_name: str = field(metadata=NOT_WRITTEN)
     reference_index: int = field(metadata=NOT_WRITTEN)
     paired_by: str = "name"
@@ -290,7 +289,7 @@ class Drift:
         decibels = min(row.metrics.sqnr_db for row in rows if row.metrics is not None)
         if decibels == -math.inf:
             return OutputsVerdict(name=name, words="an output that should be all zeros is not", tone="bad")
-        words = f"{decibels:.1f} dB of signal to noise at the outputs"
+        words = f"SQNR {decibels:.1f} dB at the outputs"
         return OutputsVerdict(name=name, words=words, tone="good" if decibels >= _GOOD_DB else "warn")
 
     def __repr__(self) -> str:

@@ -230,17 +230,14 @@ class ErrorStatistics:
             return
         sample.add(sums)
         if own.raw is not None and self.grid is not None:
-            self._add_integers(self.grid, wanted, own, sums)
-
-    def _add_integers(self, grid: Grid, wanted: NDArray[Any], own: ValueBlock, sums: ErrorSums) -> None:
-        least, most = own.least_and_most()
-        before = self._integers or (least, most)
-        self._integers = min(before[0], least), max(before[1], most)
-        low, high = grid.low - grid.scale / 2, grid.high + grid.scale / 2
-        if least <= grid.least:
-            self._count_limit(own.raw == grid.least, sums.low < low, lambda: wanted < low)
-        if most >= grid.most:
-            self._count_limit(own.raw == grid.most, sums.high > high, lambda: wanted > high)
+            least, most = own.least_and_most()
+            before = self._integers or (least, most)
+            self._integers = min(before[0], least), max(before[1], most)
+            low, high = self.grid.low - self.grid.scale / 2, self.grid.high + self.grid.scale / 2
+            if least <= self.grid.least:
+                self._count_limit(own.raw == self.grid.least, sums.low < low, lambda: wanted < low)
+            if most >= self.grid.most:
+                self._count_limit(own.raw == self.grid.most, sums.high > high, lambda: wanted > high)
 
     def _count_limit(self, at_limit: Any, any_beyond: bool, beyond: Callable[[], Any]) -> None:
         self._at_limit += int(np.count_nonzero(at_limit))

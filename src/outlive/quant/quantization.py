@@ -8,8 +8,6 @@ reads an operator's kind from `builtin_code` only, which files made before 2020 
 take all their operators for ADD: the field is filled in.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import Counter
@@ -26,14 +24,14 @@ from outlive.interpreter.judge import Call, Judge
 from outlive.model import Model, read_source
 from outlive.quant.capture import file_of
 from outlive.quant.drift import InputRange
-from outlive.quant.pairing import pair_models
 from outlive.quant.quantized import LayerResult, Quantized, Recipe
 from outlive.quant.recipes import find_layers, needs_samples
 from outlive.quant.samples import Samples, to_real
-from outlive.quant.tensor_graph import CONVERSIONS, TensorGraph, affine
+from outlive.quant.tensor_graph import CONVERSIONS, TensorGraph, affine, pair_models
 from outlive.quant.worker_functions import quantize_content
 from outlive.records import copy_fields
 from outlive.surgery import Tree, tree_of
+from outlive.units import Count
 
 SIGNATURE = "outlive"
 
@@ -203,7 +201,7 @@ def _stream(
                 name: to_real(affine(tensor), value) if affine(tensor).is_quantized else value
                 for name, tensor, value in zip(names, samples.model.inputs, feed, strict=True)
             }
-            tell(number)
+            tell(Count(number, samples.total))
     except Exception as error:
         failed.append(error)
         raise

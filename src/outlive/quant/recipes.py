@@ -5,8 +5,6 @@ of the rows that match an operator the last one holds. So leaving out is a row b
 is the same rows with a narrower `regex`.
 """
 
-from __future__ import annotations
-
 import difflib
 import fnmatch
 import json
@@ -66,7 +64,7 @@ def find_recipe(word: Any) -> tuple[str, Recipe]:
             near = difflib.get_close_matches(str(word), RECIPES, 1, 0.3)
             hint = f"did you mean {near[0]}? " if near else ""
             known = f"there are {', '.join(RECIPES)}, or FILE.json"
-            raise ValueError(f"there is no recipe {str(word)[:80]!r}; {hint}{known}")
+            raise ValueError(f"unknown recipe {str(word)[:80]!r}; {hint}{known}")
         try:
             return str(word), _checked(json.loads(Path(word).read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:

@@ -13,7 +13,8 @@ import shutil
 import tempfile
 import weakref
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from outlive.arena.questions import find_input
 from outlive.interpreter.affine import Affine, dequantize, quantize
-from outlive.interpreter.input_check import IoTensor, describe_call, problem_with
+from outlive.interpreter.feeds import IoTensor, describe_call, problem_with
 from outlive.interpreter.judge import Call, Judge
 from outlive.model import Model, Tensor
 from outlive.quant.tensor_graph import affine, numpy_type
@@ -91,7 +92,7 @@ def _from_path(path: Path, model: Model) -> Opener:
     if not path.exists():
         raise ValueError(f"there are no samples at {str(path)!r}")
     if path.suffix.lower() not in (*_ARRAYS, *_PICTURES):
-        raise ValueError(f"{str(path)!r} is not a folder, an .npz, .npy or picture file")
+        raise ValueError(f"{str(path)!r} is not a folder, an .npz, .npy or image file")
     return lambda scratch: _file(path, model, scratch)
 
 
@@ -149,17 +150,17 @@ def _picture(path: Path, model: Model) -> Sample:
     try:
         from PIL import Image
     except ImportError:
-        raise ValueError("reading pictures needs Pillow: pip install pillow") from None
+        raise ValueError("reading images needs Pillow: pip install pillow") from None
     tensor = _only(model)
     if len(tensor.shape) != 4 or tensor.shape[3] not in (1, 3):
-        raise ValueError(f"input {tensor.name[:80]!r} takes no pictures: its shape is {tensor.shape}")
+        raise ValueError(f"input {tensor.name[:80]!r} takes no images: its shape is {tensor.shape}")
     _, high, wide, channels = tensor.shape
     try:
         with Image.open(path) as image:
             pixels = image.convert("RGB" if channels == 3 else "L").resize((wide, high))
             array = np.asarray(pixels).reshape(1, high, wide, channels)
     except OSError as error:
-        raise ValueError(f"no picture can be read from {str(path)!r}: {error}") from error
+        raise ValueError(f"no image can be read from {str(path)!r}: {error}") from error
     if tensor.dtype == "uint8":
         return array
     cards = model.card.inputs if model.card is not None else ()
@@ -167,6 +168,54 @@ def _picture(path: Path, model: Model) -> Sample:
     if mean and len(mean) == len(std) and min(std) > 0:
         return ((array - np.array(mean)) / np.array(std)).astype(np.float32)
     return (array / np.float32(255)).astype(np.float32)
+
+
+def count_samples(given: Any, model: Model) -> int | None:
+    """How many samples there are, where that can be known before they are read."""
+    try:
+        if isinstance(given, (str, os.PathLike)):
+            path = Path(given)
+            files = sorted(path.iterdir()) if path.is_dir() else [path]
+            return sum(_count_in(file, model) for file in files)
+        if isinstance(given, Mapping):
+            name, value = next(iter(given.items()))
+            return _count_rows(np.shape(value), find_input(model, str(name)))
+        if isinstance(given, np.ndarray):
+            return _count_rows(given.shape, model.inputs[0])
+        return len(given) if isinstance(given, Sized) else None
+    except (OSError, ValueError, IndexError, StopIteration, zipfile.BadZipFile):
+        return None  # reading them says what is wrong
+
+
+def _count_in(path: Path, model: Model) -> int:
+    """The samples in a file, by the header of its first array."""
+    suffix = path.suffix.lower()
+    if suffix not in _ARRAYS:
+        return int(suffix in _PICTURES)
+    with ExitStack() as stack:
+        name, tensor = "", model.inputs[0]
+        if suffix == ".npy":
+            file: IO[bytes] = stack.enter_context(path.open("rb"))
+        else:
+            archive = stack.enter_context(zipfile.ZipFile(path))
+            name = archive.namelist()[0]
+            file = stack.enter_context(archive.open(name))
+        version = np.lib.format.read_magic(file)
+        read = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        )
+        shape = read(file)[0]
+        if name and len(model.inputs) > 1:
+            tensor = find_input(model, name.removesuffix(".npy"))
+    return _count_rows(shape, tensor)
+
+
+def _count_rows(shape: tuple[int, ...], tensor: Tensor) -> int:
+    """How many samples `_cut` makes of an array."""
+    own = tensor.shape
+    is_one = shape == own or not shape
+    is_several = len(shape) == len(own) + 1 or (len(shape) == len(own) and own[:1] == (1,))
+    return shape[0] if is_several and not is_one else 1
 
 
 Feed = tuple[NDArray[Any], ...]  # a value for each input, in the model's order
@@ -191,6 +240,7 @@ class Samples:
     def __init__(self, given: Any, model: Model, judge: Judge, *, keep: bool = True) -> None:
         """Remember where they come from; nothing is read yet."""
         self.model, self.count, self._judge = model, 0, judge
+        self.total = count_samples(given, model)
         self._open, again = open_source(given, model)
         self._keep = keep and not again
         self._scratch = Path(tempfile.mkdtemp(prefix="outlive-samples-"))
@@ -206,6 +256,7 @@ class Samples:
         for feed in self._once_kept() if self._keep else map(self._checked, self._open(self._scratch)):
             self.count += 1
             yield feed
+        self.total = self.count
         if not self.count:
             raise self._judge.refused(Call(problem="no-samples"))
 

@@ -1,7 +1,5 @@
 """What quantization made of an operator's weights and bias, from both files; nothing is run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

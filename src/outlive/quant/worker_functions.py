@@ -10,8 +10,6 @@ SavedModel  ─► the signature's function, called with these shapes, if its ow
 The quantizer is fed one sample at a time.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

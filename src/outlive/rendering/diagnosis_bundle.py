@@ -45,8 +45,8 @@ def _files(diagnosis: Diagnosis, weights: str | bytes | None) -> list[tuple[str,
 
 
 def _findings(diagnosis: Diagnosis) -> str:
-    said = [] if diagnosis.verdict is None else [plain_finding(diagnosis.verdict)]
-    said += [plain_finding(finding) for finding in diagnosis.findings]
+    said = [] if diagnosis.verdict is None else [plain_finding(diagnosis.verdict, detail=1)]
+    said += [plain_finding(finding, detail=1) for finding in diagnosis.findings]
     return "\n\n".join(said) + "\n"
 
 

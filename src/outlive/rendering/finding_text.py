@@ -1,56 +1,158 @@
-"""Draws findings as text: once as styled pieces, which a terminal colours and a log takes plain."""
+"""Draws findings as text: once as lines, which a terminal colours and wraps and a log takes plain.
+
+    error[O109]: Invalid operator option: radius = -16
+      model.tflite, operator 3, LOCAL_RESPONSE_NORMALIZATION (layer block1/lrn)
+      Fix: convert the model again
+      The kernel reserves this many channels on each side.
+      Confidence: certain · Details: outlive explain O109
+
+The fix stands before the reason: cause and next step are in the first three lines. With detail come all
+evidence with its sources, and the other remedies.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from outlive.finding import Evidence, Finding, Severity
-from outlive.names import safe, whole
+from outlive.finding import Finding, Remedy, Severity
+from outlive.names import safe, sentence, whole
 from outlive.units import plural
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
     from rich.text import Text
-
-Piece = tuple[str, str]  # text, style
 
 _STYLE = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
 _LIMIT = 300
-_FACT_WIDTH = 64
+_LEAST_WIDTH = 20
+# Quotes and backslashes keep blanks together, as in a shell.
+_SHELL_WORD = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"])*"|\\.|[^\s'"])+""")
 
 
-def finding_pieces(finding: Finding) -> Iterator[Piece]:
-    """The finding as styled pieces of text, lines separated by newlines."""
-    style = _STYLE[finding.severity]
-    yield f"{finding.severity.value}[{finding.code}]", style
-    yield f": {finding.headline}\n", "bold"
-    yield from _line("at", finding.where)
-    yield from _evidence(finding.evidence)
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text: what it begins with, its words, and how far the lines that follow from it are indented.
+
+    A command is never broken inside a word; where it is too long, a backslash ends each of its lines.
+    """
+
+    start: str
+    text: str
+    style: str = ""
+    start_style: str = "dim"
+    hang: int | None = None
+    is_command: bool = False
+
+    @property
+    def indent(self) -> int:
+        """Where its second line begins."""
+        return len(self.start) if self.hang is None else self.hang
+
+
+def finding_lines(finding: Finding, detail: int = 0) -> Iterator[Line]:
+    """The finding, line by line; with `detail` all that is known of it."""
+    head = f"{finding.severity.value}[{finding.code}]"
+    yield Line(head, f": {safe(finding.headline, _LIMIT)}", "bold", _STYLE[finding.severity], hang=4)
+    if finding.where and finding.where not in finding.headline:
+        yield Line("  ", safe(finding.where, _LIMIT))
+    if finding.remedies:
+        yield from _remedy(finding.remedies[0], "  Fix: ", detail)
+    if not detail and ": " not in finding.headline:  # else the headline names what was seen
+        yield Line("  ", safe(sentence(finding.evidence[0].fact), _LIMIT))
     if finding.why:
-        yield from _line("why", finding.why)
-    for number, remedy in enumerate(finding.remedies, 1):
-        numbered = f"{number}. " if len(finding.remedies) > 1 else ""
-        effect = f": {remedy.effect}" if remedy.effect else ""
-        yield from _line(
-            "do" if number == 1 else "", f"{numbered}{remedy.action}{effect}  [{remedy.tag.value}]"
-        )
-        if remedy.command:
-            yield "       ", ""
-            yield f"{whole(remedy.command)}\n", "green"
-    yield from _line("sure", finding.confidence)
-    yield from _line("more", f"outlive explain {finding.code}", "dim")
+        yield Line("  ", safe(sentence(finding.why), 2 * _LIMIT))
+    if detail:
+        yield Line("  ", "Evidence:", "dim")
+        for item in finding.evidence:
+            yield Line("    - ", f"{safe(item.fact, _LIMIT)} ({safe(item.source, _LIMIT)})")
+        if finding.remedies[1:]:
+            yield Line("  ", "Other fixes:", "dim")
+        for remedy in finding.remedies[1:]:
+            yield from _remedy(remedy, "    - ", detail)
+    last = f"Confidence: {safe(finding.confidence, _LIMIT)} · Details: outlive explain {finding.code}"
+    yield Line("  ", last, "dim")
 
 
-def plain_finding(finding: Finding) -> str:
-    """The finding as plain text, for exceptions, logs and pipes."""
-    return "".join(text for text, _ in finding_pieces(finding)).rstrip("\n")
+def _remedy(remedy: Remedy, start: str, detail: int) -> Iterator[Line]:
+    effect = f": {remedy.effect}" if remedy.effect else ""
+    tag = f" [{remedy.tag.value}]" if detail else ""
+    yield Line(start, f"{safe(remedy.action + effect, 2 * _LIMIT)}{tag}", start_style="bold")
+    if remedy.command:
+        yield Line(" " * len(start), whole(remedy.command), "green", is_command=True)
 
 
-def rich_finding(finding: Finding) -> Text:
-    """The finding as coloured text."""
+def one_line(path: str, finding: Finding, where: str) -> Line:
+    """The finding in a line, as compilers write them: the file first."""
+    head = f"{safe(path, _LIMIT)}: {finding.severity.value}[{finding.code}]"
+    return Line(
+        head, f" {safe(finding.headline, _LIMIT)}{where}", start_style=_STYLE[finding.severity], hang=4
+    )
+
+
+def plain_finding(finding: Finding, detail: int = 0) -> str:
+    """The finding as plain text, for exceptions, logs and pipes: no line is broken."""
+    return "\n".join(f"{line.start}{line.text}" for line in finding_lines(finding, detail))
+
+
+def rich_finding(finding: Finding, detail: int = 0) -> Wrapped:
+    """The finding as coloured text that wraps where the terminal ends, with hanging indents."""
+    return Wrapped(finding_lines(finding, detail))
+
+
+class Wrapped:
+    """Lines that wrap where the terminal ends: what follows from one is indented."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        """Draw these lines."""
+        self.lines = tuple(lines)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The lines, in the width that the terminal has."""
+        for line in self.lines:
+            yield from _wrap(line, console, options.max_width)
+
+
+def _wrap(line: Line, console: Console, width: int) -> Iterator[Text]:
     from rich.text import Text
 
-    return Text.assemble(*finding_pieces(finding))
+    room = max(width - line.indent, _LEAST_WIDTH)
+    start, body = (line.start, line.start_style), Text(line.text, line.style)
+    if line.hang is not None:
+        start, body = ("", ""), Text.assemble(start, body)
+    if line.hang is not None and body.cell_len <= width:
+        room = width  # the first line has no indent, and may be all there is
+    commands = command_lines(line.text, room) if line.is_command else ()
+    parts = [Text(part, line.style) for part in commands] or list(body.wrap(console, room))
+    for number, part in enumerate(parts):
+        part.rstrip()
+        before = start if number == 0 else " " * line.indent
+        yield Text.assemble(before, part, no_wrap=True, overflow="ignore")
+
+
+def command_lines(command: str, width: int) -> list[str]:
+    """A command in lines of at most `width`, if its words allow it; pasted, they are the same command."""
+    lines, line = [], ""
+    for word in _pieces(command) if len(command) > width else [command]:
+        if line and len(line) + len(word) + 3 > width:
+            lines.append(f"{line} \\")
+            line = f"  {word}"
+        else:
+            line = f"{line} {word}" if line else word
+    return [*lines, line]
+
+
+def _pieces(command: str) -> list[str]:
+    """The words of a command, each option with its value."""
+    pieces: list[str] = []
+    for word in _SHELL_WORD.findall(command):
+        if pieces and pieces[-1].startswith("-") and " " not in pieces[-1] and not word.startswith("-"):
+            pieces[-1] += f" {word}"
+        else:
+            pieces.append(word)
+    return pieces
 
 
 def count_findings(findings: Iterable[Finding]) -> str:
@@ -60,17 +162,3 @@ def count_findings(findings: Iterable[Finding]) -> str:
         counts[finding.severity] += 1
     said = [plural(count, severity.value) for severity, count in counts.items() if count]
     return ", ".join(said) or "none"
-
-
-def _line(label: str, text: str, style: str = "") -> Iterator[Piece]:
-    yield f"  {label:<5}", "dim"
-    yield f"{safe(text, _LIMIT)}\n", style
-
-
-def _evidence(evidence: tuple[Evidence, ...]) -> Iterator[Piece]:
-    facts = [(safe(item.fact, _LIMIT), safe(item.source, _LIMIT)) for item in evidence]
-    width = min(_FACT_WIDTH, max(len(fact) for fact, _ in facts))
-    for number, (fact, source) in enumerate(facts, 1):
-        yield f"  {'└─' if number == len(facts) else '├─'} ", "dim"
-        yield f"{fact:<{width}}", ""
-        yield f"  ({source})\n", "dim"

@@ -95,7 +95,7 @@ def _title(what: str, subgraph: Subgraph, model: Model) -> str:
 def sparsity_sections(found: Any) -> list[ui.Section]:
     """The weights with their zeros, the forms side by side, and what that comes to in sentences."""
     share = found.zeros / found.elements if found.elements else 0.0
-    beside = f"{share:.1%} of {found.elements:,} are zero." if found.elements else "There are none of 1 KiB."
+    beside = f"{share:.1%} of {found.elements:,} are zero." if found.elements else "No constant has 1 KiB."
     columns = ui.columns("zeros: share | in the file: bytes | shape: mono | type: mono | name: mono wide")
     rows = [
         (
@@ -112,7 +112,7 @@ def sparsity_sections(found: Any) -> list[ui.Section]:
     how = "Measured." if found.forms[0].measured_peak_bytes else "Planned."
     return [
         ui.Section("weights", "Weights", (weights if rows else ui.Words(beside),), lead=beside),
-        ui.Section("worth", "What the zeros are worth", worth, lead=how),
+        ui.Section("worth", "Savings from zeros", worth, lead=how),
     ]
 
 
@@ -141,13 +141,13 @@ def _worth(found: Any) -> Iterator[str]:
             yield f"{form.name}: not measured: {form.problem}"
     first = found.forms[0]
     less = 1 - first.compressed_bytes / max(1, first.file_bytes)
-    yield f"compressed, to be kept or sent, the file is {less:.0%} smaller; to be run it is unpacked again"
+    yield f"compressed for storage, the file is {less:.0%} smaller"
     if len(found.forms) == 1:
         sparse = any(weight.is_sparse for weight in found.weights)
         yield (
-            "its weights are stored sparsely already: LiteRT unpacks them into memory of their own"
+            "the weights are already sparse: LiteRT unpacks them into extra memory"
             if sparse
-            else "no weight of it is smaller when it is stored sparsely"
+            else "sparse storage makes no weight smaller"
         )
         return
     second = found.forms[1]
@@ -155,7 +155,7 @@ def _worth(found: Any) -> Iterator[str]:
     for (way, now), (_, then) in zip(_peaks(first), _peaks(second), strict=True):
         if now is not None and then is not None:
             parts.append(f"RAM with {way} {_change(then, now)}")
-    yield f"with sparse weights {', '.join(parts)}: LiteRT unpacks them before it computes"
+    yield f"with sparse weights {', '.join(parts)}: LiteRT unpacks them before the run"
 
 
 def _change(then: int, now: int) -> str:

@@ -88,7 +88,7 @@ class Findings:
     """Findings, each with its evidence and what to do."""
 
     findings: tuple[Finding, ...]
-    nothing: str = "Nothing was found."
+    nothing: str = "No findings."
     detail: int = 0
 
 
@@ -227,7 +227,7 @@ def make_page(
 
 def broken_page(kind: str, path: str | None, findings: Sequence[Finding]) -> Page:
     """The page of a file that cannot be used, or of a run that was not started."""
-    word = findings[0].headline if findings else "it cannot be used"
+    word = findings[0].headline if findings else "not usable"
     return make_page(kind, path, PageVerdict(tone="bad", word=word), (), findings_sections(findings))
 
 

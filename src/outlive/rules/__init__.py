@@ -17,12 +17,14 @@ from outlive.rules.judgement import (
     by_weight,
     file_errors,
     judge,
+    missing_kernels,
     of_change,
 )
 from outlive.rules.rule import Rule, RuleList, rule
 
 PUBLIC_MODULES = (
-    "checked", "feed", "flight_end", "logged", "memory_verdict", "plan_facts", "quantization.expectation",
+    "baseline", "checked", "feed", "flight_end", "logged", "memory_verdict", "plan_facts",
+    "quantization.expectation",
 )  # fmt: skip
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "find_rule",
     "judge",
     "load_rules",
+    "missing_kernels",
     "near_rules",
     "of_change",
     "rule",

@@ -24,6 +24,7 @@ def refused_call(
             given = f"{format_shape(call.given_shape)} {call.given_dtype}"
             known = seen and (replace(seen, fact=seen.fact.format(text=call.text, given=given)),)
             yield Sighting(
+                value=given_and_wanted(call) if seen is None else "",
                 where=tensor_place(call, where),
                 evidence=known or wanted_and_given(call),
                 why=why,
@@ -40,8 +41,16 @@ def tensor_place(call: Call, what: str) -> str:
     return named if call.index is None else f"{named}, tensor {call.index}"
 
 
+def given_and_wanted(call: Call) -> str:
+    """What the model was given, and what it expects, as far as they differ."""
+    given, wanted = format_shape(call.given_shape), format_shape(call.wanted_shape)
+    if given == wanted:
+        given, wanted = call.given_dtype, call.wanted_dtype
+    return f"{given}, expected {wanted}"
+
+
 def wanted_and_given(call: Call) -> tuple[Evidence, Evidence]:
-    """What the model wants beside what it was given."""
-    wanted = f"wanted {format_shape(call.wanted_shape)} {call.wanted_dtype}"
+    """What the model expects, and what it was given."""
+    wanted = f"expected {format_shape(call.wanted_shape)} {call.wanted_dtype}"
     given = f"given {format_shape(call.given_shape)} {call.given_dtype}"
     return Evidence(wanted, "model"), Evidence(given, "call")

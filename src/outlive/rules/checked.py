@@ -12,9 +12,12 @@ from outlive.model import Reading
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
 from outlive.rules.judgement import Judgement, NotChecked
 from outlive.rules.rule import Rule
+from outlive.units import plural
 
 # The findings that say "does not fit": RAM, flash.
 FIT_CODES = frozenset({"M201", "M203"})
+# The findings that a file without its waste no longer has.
+FIXABLE_CODES = frozenset({"M101", "M102", "M103", "M104"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +57,24 @@ class Checked:
         return bool(codes) and codes <= FIT_CODES
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedFile:
+    """A file that was replaced, where the old one is, and what it no longer has."""
+
+    path: str
+    backup: str
+    old_bytes: int
+    new_bytes: int
+    codes: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Checks:
     """What a check of one file or of many came to: iterate for the findings, the worst of each file first.
 
     `rules` are those that any file was asked for, `reasons` those that a project gives for rules that it
-    ignores, by the word ignored. With `strict` warnings count as errors do.
+    ignores, by the word ignored. With `strict` warnings count as errors do. `known` is how many findings a
+    baseline has kept out, `fixed` are the files that were replaced.
     """
 
     kind: ClassVar[str] = "check"
@@ -68,6 +83,8 @@ class Checks:
     rules: tuple[Rule, ...] = field(default=(), metadata=NOT_WRITTEN)
     reasons: tuple[tuple[str, str], ...] = field(default=(), metadata=NOT_WRITTEN)
     strict: bool = field(default=False, metadata=NOT_WRITTEN)
+    known: int = field(default=0, metadata=NOT_WRITTEN)
+    fixed: tuple[FixedFile, ...] = field(default=(), metadata=NOT_WRITTEN)
 
     def __iter__(self) -> Iterator[Finding]:
         """The findings, file by file, the worst first."""
@@ -79,7 +96,8 @@ class Checks:
 
     def __repr__(self) -> str:
         """How many files and findings there are."""
-        return f"<Checks: {len(self.files)} files, {len(self)} findings, {len(self.errors)} errors>"
+        findings = f"{plural(len(self), 'finding')}, {plural(len(self.errors), 'error')}"
+        return f"<Checks: {plural(len(self.files), 'file')}, {findings}>"
 
     @property
     def as_document(self) -> Checked | Checks:

@@ -70,7 +70,7 @@ class HeldRange:
     def evidence(self) -> Evidence:
         """The range in a line."""
         steps = f"in steps of {self.scale:.4g}"
-        return Evidence(f"it can hold {self.low:.4g} to {self.high:.4g} {steps}", self.source)
+        return Evidence(f"range {self.low:.4g} to {self.high:.4g} {steps}", self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,18 +14,18 @@ from outlive.rules.tensorflow_log import failed_check, last_line, own_line, runn
 from outlive.units import format_bytes
 
 STAGE_WORDS = {
-    "start": "while the worker started",
-    "load": "while the model was loaded",
-    "allocate": "while tensors were allocated",
-    "set": "while an input was set",
-    "invoke": "while the model ran",
-    "get": "while a tensor was read",
-    "free": "while the interpreter was freed",
+    "start": "while starting the worker",
+    "load": "while loading the model",
+    "allocate": "while allocating tensors",
+    "set": "while setting an input",
+    "invoke": "during invoke",
+    "get": "while reading a tensor",
+    "free": "while freeing the interpreter",
     "idle": "between two calls",
-    "call": "while the function ran",
-    "function": "while the function ran",
-    "script": "while the script ran",
-    "cell": "while a cell ran",
+    "call": "in the function",
+    "function": "in the function",
+    "script": "in the script",
+    "cell": "in a cell",
     "between cells": "between two cells",
 }
 _TAKING_MEMORY = ("load", "allocate", "invoke")
@@ -45,6 +46,7 @@ _RESHAPE = "reshape runtime"
 # Words of a RuntimeError near a limit. A ValueError is about the file: "The model allocation is null/empty"
 # (tensorflow/compiler/mlir/lite/allocation.h).
 _LIMIT_WORDS = ("memory", "bad_alloc", "to allocate", "failed to create xnnpack runtime", _RESHAPE)
+_GAVE_UP = ("memory allocation still failed", "cannot allocate memory", "out of memory")
 _MEMORY_WORDS = (
     "failed to create xnnpack runtime",
     "failed to reshape runtime",
@@ -66,6 +68,8 @@ _NO_THREAD = re.compile(
     re.MULTILINE,
 )
 _FEW_FRAMES = 4
+# faulthandler shows a hundred calls (CPython, Python/traceback.c: MAX_FRAME_DEPTH).
+_DEEP = 45
 # Frames between the signal and the code that asked for it.
 _MESSENGERS = ("absl::", "libc.so", "libstdc++", "gsignal", "raise", "abort", "__", "_Z", "None")
 
@@ -152,6 +156,10 @@ def starved(flight: Flight) -> bool:
         )
     if flight.signal == "SIGABRT":
         return "bad_alloc" in flight.stderr_tail
+    if flight.signal is None and flight.exit_code:
+        # A library that gives up, as OpenBLAS does in numpy's import (driver/others/memory.c).
+        asked = amount(flight.limits.get("memory_bytes")) is not None
+        return asked and any(words in flight.stderr_tail.lower() for words in _GAVE_UP)
     return flight.signal == "SIGSEGV" and is_null(flight) and _near_limit(flight)
 
 
@@ -254,9 +262,17 @@ def place(flight: Flight) -> str:
         named = running_op(flight)
         line = (last_line if lacked_memory(flight) else own_line)(flight) if is_function(flight) else ""
         return ", ".join(word for word in (named, line or stage) if word)
-    index = "" if flight.op.index is None else f"op {flight.op.index} "
+    index = "" if flight.op.index is None else f"operator {flight.op.index}, "
     subgraph = f"subgraph {flight.op.subgraph}, " if flight.op.subgraph else ""
     return f"{subgraph}{index}{flight.op.type}, {stage}"
+
+
+def recursion(flight: Flight) -> str:
+    """The function that the thread that died had called again and again; empty if there is none."""
+    _, _, stack = flight.fault_trace.rpartition("Current thread ")
+    calls = [line.rpartition(" in ")[2].strip() for line in stack.splitlines() if line.startswith("  File ")]
+    counted = Counter(calls).most_common(1)
+    return counted[0][0] if counted and counted[0][1] >= _DEEP else ""
 
 
 def status(flight: Flight) -> Evidence:
@@ -265,18 +281,18 @@ def status(flight: Flight) -> Evidence:
         return Evidence(f"ended by {flight.signal}", "exit status")
     if flight.exit_code is not None:
         return Evidence(f"ended with exit code {flight.exit_code}", "exit status")
-    return Evidence("its exit status could not be learned", "exit status")
+    return Evidence("exit status unknown", "exit status")
 
 
 def witness(flight: Flight) -> tuple[Evidence, ...]:
     """Everything worth saying about a death, the strongest first."""
     found = [status(flight), *native_stack(flight)]
     if flight.fault_address is not None and flight.signal in ("SIGSEGV", "SIGBUS"):
-        found.append(Evidence(f"touched address {flight.fault_address:#x}", "signal"))
+        found.append(Evidence(f"accessed address {flight.fault_address:#x}", "signal"))
     found += memory(flight)
     last = last_words(flight)
     if last:
-        found.append(Evidence(f"it printed last: {last}", "standard error"))
+        found.append(Evidence(f"last output: {last}", "standard error"))
     return tuple(found)
 
 
@@ -296,11 +312,11 @@ def memory(flight: Flight) -> list[Evidence]:
     found = []
     if flight.peak_bytes is not None:
         what = {"function": "call"}.get(doer(flight), doer(flight))
-        fact = f"it held at least {format_bytes(flight.peak_bytes)} more than before the {what}"
+        fact = f"used at least {format_bytes(flight.peak_bytes)} more than before the {what}"
         found.append(Evidence(fact, "memory timeline"))
     limit = amount(flight.limits.get("memory_bytes"))
     if limit is not None:
-        found.append(Evidence(f"it was allowed {format_bytes(limit)} more", "limits"))
+        found.append(Evidence(f"limit {format_bytes(limit, limit)}", "limits"))
     return [*found, *gpu_memory(flight)]
 
 
@@ -312,9 +328,9 @@ def gpu_memory(flight: Flight) -> list[Evidence]:
         return []
     whole = amount(gpu.get("total_bytes"))
     of = f" of {format_bytes(whole)}" if whole else ""
-    fact = f"it held at least {format_bytes(max(seen))}{of} on the GPU"
+    fact = f"used at least {format_bytes(max(seen))}{of} on the GPU"
     if gpu.get("counted") != "process":
-        fact = f"GPU memory in use rose by at least {format_bytes(max(seen))}{of}, by it or by others"
+        fact = f"GPU memory use of all processes rose by at least {format_bytes(max(seen))}{of}"
     return [Evidence(fact, "NVML")]
 
 
@@ -331,14 +347,14 @@ def other_kernels(flight: Flight) -> tuple[Remedy, ...]:
         return ()
     seen = " ".join(flight.frames)
     if "xnn" in seen.lower():
-        action, kernels = "run it without XNNPACK, in which it died", "builtin"
+        action, kernels = "run the model without XNNPACK, in which it crashed", "builtin"
     elif "tflite::optimized_ops" in seen:
         action, kernels = (
-            "run it with the reference kernels (slower); it died in an optimized one",
+            "run the model with the reference kernels (slower); it crashed in an optimized one",
             "reference",
         )
     elif not flight.frames:
-        action, kernels = "see whether it lives without XNNPACK", "builtin"
+        action, kernels = "run the model without XNNPACK", "builtin"
     else:
         return ()  # code that runs whatever the kernels
     command = f"outlive run FILE --accelerator {kernels}"

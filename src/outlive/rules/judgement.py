@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from outlive.errors import ModelError
 from outlive.finding import Finding, Severity, Sighting
@@ -12,6 +12,7 @@ from outlive.process.flight import Flight
 from outlive.rules.catalogue import load_rules
 from outlive.rules.rule import Rule
 
+_LONGEST_VALUE = 100
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
@@ -83,7 +84,7 @@ def sign(entry: Rule, sighting: Sighting) -> Finding:
         code=entry.code,
         name=entry.name,
         severity=entry.severity,
-        headline=sighting.headline or entry.summary,
+        headline=_headline(entry, sighting),
         where=sighting.where,
         why=sighting.why,
         evidence=sighting.evidence,
@@ -93,6 +94,13 @@ def sign(entry: Rule, sighting: Sighting) -> Finding:
         op=sighting.op,
         cause=sighting.cause or entry.cause,
     )
+
+
+def _headline(entry: Rule, sighting: Sighting) -> str:
+    """What is wrong, with the value at fault: the one that the sighting names, or its first fact."""
+    fact = "" if sighting.headline else sighting.evidence[0].fact.partition("; ")[0]
+    value = sighting.value or (fact if len(fact) <= _LONGEST_VALUE else "")
+    return (sighting.headline or entry.summary) + (f": {value}" if value else "")
 
 
 def assess(reading: Reading) -> Judgement:
@@ -126,3 +134,9 @@ def assess_run(flight: Flight, reading: Reading | None) -> tuple[Finding, ...]:
 def file_errors(reading: Reading) -> tuple[Finding, ...]:
     """What makes a file one that cannot be trusted; rules on sound models are not asked."""
     return judge({"file": reading}, [rule for rule in load_rules() if rule.facts == ("file",)]).errors
+
+
+def missing_kernels(reading: Reading) -> tuple[Finding, ...]:
+    """Builtin operators that the LiteRT which outlive follows has no kernel for: it loads no such model."""
+    found = judge({"file": reading, "model": reading.model}, load_rules("F114", "O122", "O123")).findings
+    return tuple(replace(finding, severity=Severity.ERROR) for finding in found)

@@ -33,7 +33,7 @@ from outlive.rules.flight_end import (
 from outlive.rules.tensorflow_log import RequestedMemory, last_line, requested_memory
 from outlive.units import format_bytes, format_shape, plural
 
-SET_LIMIT = "the limit that was set (memory=)"
+SET_LIMIT = "the limit that you set (memory=)"
 _TENSORS, _MOST_NAME, _MOST_WORDS = 3, 40, 120
 # Of what seems to be left, so much can be filled.
 _FILLED_SHARE = 0.9
@@ -60,20 +60,21 @@ class Had:
     source: str
 
     def __str__(self) -> str:
-        """As `its limit is 1.40 GiB`."""
-        return f"{self.name} {'is' if self.source == 'limits' else 'has'} {format_bytes(self.bytes)}"
+        """As `the limit is 1.40 GiB`."""
+        verb = "is" if self.source == "limits" else "has"
+        return f"{self.name} {verb} {format_bytes(self.bytes, self.bytes)}"
 
 
-def headline(flight: Flight, otherwise: str = "") -> str:
-    """Needed and had in one line; `otherwise` what happened, where the need is not known."""
-    need, there, who = _need(flight), had(flight), f"the {doer(flight)}"
+def need_and_room(flight: Flight) -> str:
+    """How much it needs, and how much there is, as far as they are known."""
+    there, who = had(flight), f"the {doer(flight)}"
+    need = _need(flight, there)
     if there is None:
-        return otherwise
+        used = "" if flight.peak_bytes is None else f"used at least {format_bytes(flight.peak_bytes)}"
+        return f"{who} {need[0]}" if need is not None else used
     if need is not None and need[1] > there.bytes:
-        return f"{who} {need[0]}, and {there}"
-    if there.source == "limits" and there.whose == SET_LIMIT:
-        return f"{who} needs more memory than its limit of {format_bytes(there.bytes)}"
-    return f"{otherwise or f'{who} did not get the memory that it asked for'}; {there}"
+        return f"{'' if who == 'the model' else f'{who} '}{need[0]}, {there}"
+    return str(there)
 
 
 def evidence(flight: Flight) -> tuple[Evidence, ...]:
@@ -94,9 +95,9 @@ def needed_words(planned: dict[str, Any]) -> str:
     words, parts = f"{_bound(planned)}{format_bytes(needed)}", planned.get("parts", ())[:2]
     if op is None:
         return words
-    place = f"op {op['index']} {op['type']}"
+    place = f"operator {op['index']} ({op['type']})"
     if 2 * op["live_bytes"] < needed and parts:
-        return f"{words}, of which {_listed(parts)}; most tensors at {place}"
+        return f"{words}, of which {_listed(parts)}; the most tensors at {place}"
     part = "" if op["live_bytes"] >= needed else f"of which {format_bytes(op['live_bytes'])} "
     return f"{words}, {part}at {place}: {_listed(planned['alive'])}"
 
@@ -116,12 +117,12 @@ def had(flight: Flight) -> Had | None:
     at_limit = cause(flight) == "memory-limit" or may_lack_memory(flight)
     if limit is not None and at_limit and not _is_far(flight, limit):
         whose = f"{SET_LIMIT}{_doubt(flight, limit)}"
-        return Had(bytes=limit, name="its limit", whose=whose, source="limits")
+        return Had(bytes=limit, name="the limit", whose=whose, source="limits")
     rooms = {name: size for name in _ROOMS if (size := amount(flight.machine.get(name))) is not None}
     name = min(rooms, key=rooms.__getitem__, default="")
     if not rooms or _is_far(flight, rooms[name]):
         return None
-    own = "" if limit is None else f"; its own limit (memory=) was {format_bytes(limit)}"
+    own = "" if limit is None else f"; its own limit (memory=) is {format_bytes(limit, limit)}"
     whose = f"all that {_ROOMS[name][0]} has{_others(flight, name, rooms[name])}{own}"
     return Had(bytes=rooms[name], name=_ROOMS[name][0], whose=whose, source=_ROOMS[name][1])
 
@@ -150,7 +151,7 @@ def _is_below(flight: Flight, limit: int, asked_bytes: int = 0) -> bool:
 def _doubt(flight: Flight, limit: int) -> str:
     """What is not known of Python's own MemoryError, which does not say how much was asked for."""
     doubtful = _last_asked(flight) is None and _is_below(flight, limit)
-    return ", hardly used: it asked for much at once, or something else refused" if doubtful else ""
+    return ", mostly unused: one large allocation failed, or something else refused it" if doubtful else ""
 
 
 def _others(flight: Flight, name: str, room: int) -> str:
@@ -161,15 +162,16 @@ def _others(flight: Flight, name: str, room: int) -> str:
     elif name == "total_bytes" and free is not None:
         used = room - free
     others = (used or 0) - (0 if flight.died else flight.peak_bytes or 0)
-    return f", {format_bytes(others)} of it held by other programs" if others > _OTHERS_SHARE * room else ""
+    return f", {format_bytes(others)} used by other programs" if others > _OTHERS_SHARE * room else ""
 
 
-def _need(flight: Flight) -> tuple[str, int] | None:
-    """What it needs, as the end of a sentence, and in bytes."""
+def _need(flight: Flight, there: Had | None) -> tuple[str, int] | None:
+    """What it needs, as the end of a sentence, and in bytes; in the units of the memory there was."""
+    like = None if there is None else there.bytes
     planned, asked = amount(flight.planned.get("needed_bytes")), requested_memory(flight)
     if planned is not None:
-        return f"needs {_bound(flight.planned)}{format_bytes(planned)}", planned
-    return None if asked is None else (f"asked for {format_bytes(asked.bytes)} at once", asked.bytes)
+        return f"needs {_bound(flight.planned)}{format_bytes(planned, like)}", planned
+    return None if asked is None else (f"requested {format_bytes(asked.bytes, like)} at once", asked.bytes)
 
 
 def _bound(planned: dict[str, Any]) -> str:
@@ -182,7 +184,7 @@ def _needed(flight: Flight) -> Iterator[Evidence]:
         yield Evidence(f"needed: {needed_words(planned)}", f"plan, {planned['accelerator']}")
     elif asked is not None:
         source, there = flight.error_type or "standard error", had(flight)
-        word = "asked last for" if there is not None and asked.bytes <= there.bytes else "needed"
+        word = "last request" if there is not None and asked.bytes <= there.bytes else "needed"
         yield Evidence(f"{word}: {format_bytes(asked.bytes)} more, {_piece(asked)}", source)
 
 
@@ -193,9 +195,9 @@ def _piece(asked: RequestedMemory) -> str:
 def _had(flight: Flight) -> Iterator[Evidence]:
     there, limit = had(flight), amount(flight.limits.get("memory_bytes"))
     if there is not None:
-        yield Evidence(f"had: {format_bytes(there.bytes)}, {there.whose}", there.source)
+        yield Evidence(f"available: {format_bytes(there.bytes, there.bytes)}, {there.whose}", there.source)
     elif limit is not None:
-        fact = f"had: {format_bytes(limit)}, {SET_LIMIT}, which was not reached: something else refused"
+        fact = f"available: {format_bytes(limit, limit)}, {SET_LIMIT}; not reached: something else refused"
         yield Evidence(fact, "limits")
 
 
@@ -203,8 +205,8 @@ def _held(flight: Flight) -> Iterator[Evidence]:
     if flight.peak_bytes is None:
         return
     least, op = "at least " if flight.died else "", flight.op
-    at = "" if op is None else f", at {'' if op.index is None else f'op {op.index} '}{op.type}"
-    fact = f"held: {least}{format_bytes(flight.peak_bytes)} more than before the {_stretch(flight)}{at}"
+    at = "" if op is None else f", at {'' if op.index is None else f'operator {op.index}, '}{op.type}"
+    fact = f"used: {least}{format_bytes(flight.peak_bytes)} more than before the {_stretch(flight)}{at}"
     if is_kernel(flight):
         fact += f", and {format_bytes(flight.baseline_bytes)} before"
     yield Evidence(fact, "memory timeline")
@@ -225,7 +227,7 @@ def _grew(flight: Flight) -> Iterator[Evidence]:
         fact = f"grew: {how}by {each} for each item of `{kept['name']}`, {count}{at}"
         yield Evidence(fact, "Python stack")
     elif asked is not None and asked.bytes > (flight.peak_bytes or 0):
-        yield Evidence(f"grew: at once, by what it asked for{at}", flight.error_type or "standard error")
+        yield Evidence(f"grew: at once, by the requested size{at}", flight.error_type or "standard error")
     elif rise is not None and rise.bytes >= _GROWN_SHARE * (flight.peak_bytes or 0):
         yield Evidence(f"grew: {_risen(rise)}{at}", "memory timeline")
 
@@ -253,16 +255,16 @@ def _end(flight: Flight) -> Iterator[Evidence]:
     if not flight.died:
         words = " ".join(flight.error_text.split())[:_MOST_WORDS]
         if requested_memory(flight) is None:
-            fact = f"it said: {words}" if words else "it was refused without a word"
+            fact = words or "no error message"
             yield Evidence(fact, flight.error_type or "end")
         return
     end, kills = status(flight), flight.oom_kills
     if cause(flight) == "killed-for-memory" and kills is not None:
-        fact = f"{end.fact}; out-of-memory kills rose from {kills[0]} to {kills[1]}"
+        fact = f"{end.fact}; out-of-memory kill counter rose from {kills[0]} to {kills[1]}"
         yield Evidence(fact, "exit status, kernel counters")
         return
     stack = "".join(f" {item.fact}" for item in native_stack(flight) if item.source == "native stack")
-    ours = "it was ended at its limit" if flight.ended_by == "memory" else end.fact
+    ours = "ended at its limit" if flight.ended_by == "memory" else end.fact
     yield Evidence(f"{ours}{stack}", end.source)
 
 
@@ -300,7 +302,7 @@ def _smaller(flight: Flight) -> Remedy:
     room = amount(flight.planned.get("room_bytes"))
     if room is None or flight.planned["needed_bytes"] <= room:
         return Remedy("use a smaller input or batch", Tag.CHANGES_RESULTS)
-    action = "no other settings or inputs fit as it is: look for a smaller form of it that does"
+    action = "find a smaller variant of the model: no other settings or inputs fit"
     command = f"outlive fit FILE --ram {max(1, room // 1_000_000)}MB"
     return Remedy(action, Tag.CHANGES_MODEL, command=command)
 
@@ -318,7 +320,7 @@ def _parts(flight: Flight) -> Iterator[Remedy]:
     rows = left * asked.shape[0] // asked.bytes
     if rows > 0:
         part = format_shape((rows, *asked.shape[1:]))
-        action = f"make it in parts: {part} fits, {rows:,} of {plural(asked.shape[0], 'row')}"
+        action = f"process it in parts: {part} fits, {rows:,} of {plural(asked.shape[0], 'row')}"
         yield Remedy(action, Tag.SAME_RESULTS)
 
 
@@ -330,5 +332,5 @@ def _fewer(flight: Flight) -> Iterator[Remedy]:
     items = kept["items"]
     if flight.died and there is not None:
         items = max(items, there.bytes * items // kept["bytes"])
-    action = f"keep fewer items in `{kept['name']}`: no more than {items:,} fit"
+    action = f"keep fewer items in `{kept['name']}`: at most {items:,} fit"
     yield Remedy(action, Tag.CHANGES_RESULTS)

@@ -20,7 +20,7 @@ def place(plan: Plan) -> str:
     if moment is None:
         return file_name(plan.path)
     load = next(load for load in plan.ops if load.index == moment[0])
-    return f"{file_name(plan.path)}, worst at op {load.index} {load.type}"
+    return f"{file_name(plan.path)}, peak at operator {load.index}, {load.type}"
 
 
 def facts(plan: Plan) -> dict[str, Any]:
@@ -42,20 +42,20 @@ def facts(plan: Plan) -> dict[str, Any]:
 
 def amounts(plan: Plan, needed: int) -> tuple[Evidence, ...]:
     """What is needed, with the parts it is made of."""
-    what = "smallest arena that allocates" if plan.accelerator == "tflm" else "planned peak"
+    what = "smallest arena" if plan.accelerator == "tflm" else "planned peak"
     if seen_bytes(plan) == needed:
         what = "measured peak"
     elif plan.bound == "lower":
-        what += " at least"
+        what += " of at least"
     rest = ", ".join(f"{part.name} {format_bytes(part.bytes)}" for part in _largest_parts(plan))
     total = Evidence(f"{what} {format_bytes(needed)} ({needed:,} bytes)", f"plan, {plan.accelerator}")
-    return (total, Evidence(f"of it {rest}", "plan")) if rest else (total,)
+    return (total, Evidence(f"including {rest}", "plan")) if rest else (total,)
 
 
 def memory_there(budget: Budget) -> Evidence:
     """How much memory there is, and who says so."""
     size = budget.ram_bytes
-    return Evidence(f"there are {format_bytes(size)} ({size:,} bytes): {budget.title}", budget.source)
+    return Evidence(f"available {format_bytes(size, size)} ({size:,} bytes), {budget.title}", budget.source)
 
 
 def _largest_parts(plan: Plan) -> list[Part]:
@@ -71,7 +71,15 @@ def worst(plan: Plan) -> tuple[Evidence, ...]:
         f"{item.name or f'tensor {item.tensor}'} {format_bytes(item.size_bytes)}"
         for item in moment[1][:_TENSORS]
     )
-    return (Evidence(f"alive at op {moment[0]}: {shown}", "plan"),)
+    return (Evidence(f"alive at operator {moment[0]}: {shown}", "plan"),)
+
+
+def need_and_memory(verdict: Verdict) -> str:
+    """How much the model needs, and how much there is."""
+    needed, there = verdict.needed_bytes or 0, verdict.budget.ram_bytes
+    least = "at least " if verdict.plan.bound == "lower" else ""
+    holds = f"{verdict.budget.title} has" if verdict.budget.kind != "ram" else "available"
+    return f"needs {least}{format_bytes(needed, there)}, {holds} {format_bytes(there, there)}"
 
 
 def ways(verdict: Verdict) -> Iterator[Remedy]:
@@ -81,12 +89,12 @@ def ways(verdict: Verdict) -> Iterator[Remedy]:
         yield Remedy(
             way.what,
             Tag.CHANGES_RESULTS if way.changes_results else Tag.SAME_RESULTS,
-            effect=f"needs {format_bytes(way.needed_bytes)}",
+            effect=f"needs {format_bytes(way.needed_bytes, verdict.budget.ram_bytes)}",
             command=command("outlive plan", path, *way.options, *verdict.budget.options),
         )
     if verdict.word == "does not fit" and not verdict.ways:
         yield Remedy(
-            "quantize the model to 8-bit integers, or use one with fewer channels where it is worst",
+            "quantize the model to 8-bit integers, or use fewer channels at its peak",
             Tag.CHANGES_RESULTS,
         )
 

@@ -83,6 +83,11 @@ def own_line(flight: Flight) -> str:
     return _own_frame(_current_thread(flight))
 
 
+def any_own_line(flight: Flight) -> str:
+    """The same of whichever thread has one: a signal that asks for the stacks may reach another thread."""
+    return own_line(flight) or _own_frame(flight.fault_trace)
+
+
 def last_line(flight: Flight) -> str:
     """The same; of a process that was killed where nothing can be written, its line a moment before."""
     _, asked, last = flight.fault_trace.rpartition(_LOOK)

@@ -6,7 +6,10 @@ import shlex
 from collections.abc import Iterable
 
 from outlive.finding import Evidence, OpPlace, Remedy, Sighting, shell_path
-from outlive.model import Operator, Tensor
+from outlive.model import Operator, Subgraph, Tensor
+from outlive.names import shorten
+
+_LAYER = 28
 
 
 def file_name(path: str | None) -> str:
@@ -25,9 +28,20 @@ def tensor_name(tensor: Tensor) -> str:
 
 
 def operator_name(operator: Operator, subgraph: int = 0) -> str:
-    """An operator as `op 41 CONV_2D`, with its subgraph where that is not the main one."""
+    """An operator in a sentence: `operator 41 (CONV_2D)`, with its subgraph unless that is the main one."""
     place = f"subgraph {subgraph}, " if subgraph else ""
-    return f"{place}op {operator.index} {operator.name}"
+    return f"{place}operator {operator.index} ({operator.name})"
+
+
+def operator_location(operator: Operator, subgraph: Subgraph) -> str:
+    """Where an operator is: `operator 41, CONV_2D (layer stem/conv)`; its first output names the layer."""
+    place = f"subgraph {subgraph.index}, " if subgraph.index else ""
+    made = [at for at in operator.outputs[:1] if 0 <= at < len(subgraph.tensors)]
+    name = "".join(subgraph.tensors[at].name for at in made)
+    layer = (
+        f" (layer {shorten(name, _LAYER)})" if name and len(name) + len(operator.name) < 2 * _LAYER else ""
+    )
+    return f"{place}operator {operator.index}, {operator.name}{layer}"
 
 
 def sight_file(path: str | None, facts: Iterable[str], source: str, why: str, *remedies: Remedy) -> Sighting:

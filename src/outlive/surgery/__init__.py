@@ -20,9 +20,8 @@ when it lies behind the FlatBuffer instead of in it. A `Cut` is a part with what
 
 from outlive.surgery.cut import Cut, CutRequest, CutTensor, cut_model
 from outlive.surgery.lookup import Ops, TensorName
-from outlive.surgery.sparse_weights import sparsify
 from outlive.surgery.tree import Tree, UnknownOptions, tree_of
-from outlive.surgery.trimmed import Trimmed, trim
+from outlive.surgery.trimmed import Trimmed, sparsify, trim
 from outlive.surgery.waste import constant_integers, dead_in
 from outlive.surgery.writer import write
 

@@ -1,7 +1,5 @@
 """The files attached to a model as a zip archive behind it, moved to where a part of it ends."""
 
-from __future__ import annotations
-
 from struct import Struct, error
 
 from outlive.model import Model

@@ -7,15 +7,12 @@ buffers      those that tensors and metadata refer to   0 stays the empty one
 Records of the whole are never changed: many parts are cut from one tree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from outlive.model import Model
-from outlive.surgery.resources import Calls
-from outlive.surgery.selection import Selection
+from outlive.surgery.selection import Calls, Selection
 from outlive.surgery.tree import Tree, check_options, check_tensor
 
 _UNIONS = ("builtin_options", "builtin_options_2")

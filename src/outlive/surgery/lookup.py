@@ -1,7 +1,5 @@
 """Operators and tensors as a user names them: `10:20`, `3,7,9`, `conv/bias`, `#12`."""
 
-from __future__ import annotations
-
 import difflib
 import operator
 from collections.abc import Iterable
@@ -24,7 +22,7 @@ def find_ops(ops: Ops, count: int) -> tuple[int, ...]:
         found = [*range(count)[ops]]
     elif isinstance(ops, range):
         # A range of a billion operators is a slip of the finger, and need not be walked.
-        found = [*_ends(ops)] if len(ops) > count else [*ops]
+        found = [ops[0], ops[-1]] if len(ops) > count else [*ops]
     elif isinstance(ops, Iterable):
         found = [_whole(op) for op in ops]
     else:
@@ -36,10 +34,6 @@ def find_ops(ops: Ops, count: int) -> tuple[int, ...]:
     return tuple(sorted(set(found)))
 
 
-def _ends(ops: range) -> tuple[int, int]:
-    return ops[0], ops[-1]
-
-
 def _whole(op: object) -> int:
     try:
         return operator.index(op)  # type: ignore[arg-type]
@@ -49,7 +43,7 @@ def _whole(op: object) -> int:
 
 def _check(index: int, count: int) -> None:
     if not 0 <= index < count:
-        raise ValueError(f"there is no operator {index}; {_there_are(count)}")
+        raise ValueError(f"unknown operator {index}; {_there_are(count)}")
 
 
 def _there_are(count: int) -> str:
@@ -95,14 +89,12 @@ def find_tensor(model: Model, word: TensorName) -> Tensor:
         return named[0]
     if word.startswith("#") and word[1:].isdecimal() and len(word) < 12:
         return _at(tensors, int(word[1:]))
-    raise ValueError(f"there is no tensor {word[:_SHOWN]!r}{_near(model, word)}")
+    raise ValueError(f"unknown tensor {word[:_SHOWN]!r}{_near(model, word)}")
 
 
 def _at(tensors: tuple[Tensor, ...], index: int) -> Tensor:
     if not 0 <= index < len(tensors):
-        raise ValueError(
-            f"there is no tensor {index}; the model has {plural(len(tensors), 'tensor')}, from 0"
-        )
+        raise ValueError(f"unknown tensor {index}; the model has {plural(len(tensors), 'tensor')}, from 0")
     return tensors[index]
 
 

@@ -5,8 +5,6 @@
 For files that were read and found sound: `outlive.model` says what is wrong with others.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from outlive.model.file_bytes import ByteRange, FileBytes

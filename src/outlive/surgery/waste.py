@@ -7,8 +7,6 @@
 The first two hold for the shapes that the file declares. What may act beyond its outputs is not called dead.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 

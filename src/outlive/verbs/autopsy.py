@@ -1,7 +1,5 @@
 """`autopsy`: what a death outside outlive left behind, and what it means."""
 
-from __future__ import annotations
-
 import os
 import stat
 from dataclasses import replace
@@ -14,12 +12,15 @@ _CORE_BYTES = 64 << 20
 
 
 def autopsy(text_or_path: Remains, model: str | os.PathLike[str] | None = None) -> Autopsy:
-    """What a log, a core file or a pasted message of a death means, and what to do next.
+    """Explain a crash from a log, a core file or a pasted message: `.cause`, `.clues`, `.findings`.
 
-    Give the path of a log or core file, or the text itself; bytes are the content of either, and a file
-    object is read to its end, or until it falls silent. With `model`, or where the log names a model that is
-    there, the file is checked and compared with what the log says. `.cause` is empty if nothing in it is
-    known. OSError for a file that cannot be read.
+    Give the path of a log or core file, or the text itself. Bytes are the content of either; a file object is
+    read to its end, or until it falls silent. With `model`, or if the log names a model that exists, the file
+    is checked and compared with the log. `.cause` is empty if nothing in it is known. Raises OSError for a
+    file that cannot be read.
+
+    >>> outlive.autopsy("Out of memory: Killed process 4242 (python3)").cause
+    'out-of-memory'
     """
     path = _path(text_or_path)
     if path is not None:
@@ -63,8 +64,10 @@ def _beside_model(found: Autopsy, data: bytes, folder: str, model: str | None) -
     """With what the model's file says: the one that was given, or the one that the log names."""
     from outlive.diagnosis.log_model import named_model, with_model
 
-    command = found.core.command if found.core is not None else ""
-    text = command or data[-(1 << 20) :].decode("utf-8", errors="replace")
+    if found.core is not None:
+        text = " ".join((found.core.command, *found.core.model_files))
+    else:
+        text = data[-(1 << 20) :].decode("utf-8", errors="replace")
     path = model if model is not None else named_model(text, folder)
     if not path:
         return found

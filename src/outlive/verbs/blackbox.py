@@ -1,20 +1,24 @@
 """`blackbox`: why a notebook's kernel died, after the fact."""
 
-from __future__ import annotations
-
 import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from outlive.finding import Evidence, Finding, Remedy, Tag
 from outlive.kernel_deaths import record_store
-from outlive.kernel_deaths.kernel_recorder import describe, is_in_cell
+from outlive.kernel_deaths.kernel_recorder import describe
 from outlive.kernel_deaths.kernel_recorder import start as record_kernel
 from outlive.kernel_deaths.record import KernelDeath, KernelDeaths, Record
+from outlive.kernel_deaths.server_watch import ServerWatch
 from outlive.names import safe
+from outlive.process.child.watcher.cell_notes import is_in_cell
 from outlive.units import format_bytes
 from outlive.verbs.judging import JUDGE
 
-__all__ = ["ACTIONS", "blackbox", "explain_death", "is_in_cell", "record_kernel", "take_unshown"]
+__all__ = [
+    "ACTIONS", "blackbox", "explain_death", "is_in_cell", "record_kernel", "take_unshown", "watch_kernel",
+]  # fmt: skip
 
 ACTIONS = ("last", "list", "show", "clear", "on", "off")
 # What a rule says of a model's file or of an error that was caught says nothing here: there is neither.
@@ -24,14 +28,17 @@ _SHARE = 0.7
 
 
 def blackbox(action: str = "last", name: str | None = None) -> KernelDeaths:
-    """Why kernels died that were watched: those that loaded outlive (`%load_ext outlive`).
+    """Show why notebook kernels died: those that ran `%load_ext outlive`.
 
-    `action` is "last" (the newest death), "list" (all that are kept, the newest first), "show" (the one of
-    this `name`), "clear" (remove the records), "on" or "off" (record from the next kernel on, or never).
-    LookupError for a name that no record has.
+    `action` is "last" (the newest death), "list" (all records, the newest first), "show" (the record of this
+    `name`), "clear" (remove the records), "on" or "off" (record from the next kernel on, or never). Raises
+    LookupError if no record has that name.
+
+    >>> outlive.blackbox("list")
+    <KernelDeaths, 0 deaths>
     """
     if action not in ACTIONS:
-        raise ValueError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}")
+        raise ValueError(f"unknown action {action!r}; choose from {', '.join(ACTIONS)}")
     if (name is None) == (action == "show"):
         wanted = "needs the name of a record" if action == "show" else "takes no name"
         raise ValueError(f"{action} {wanted}; see `outlive blackbox list`")
@@ -50,7 +57,7 @@ def _records(action: str, name: str | None) -> tuple[Record, ...]:
     if name is not None:
         record = record_store.load(name)
         if record is None:
-            raise LookupError(f"there is no record {safe(name, 80)!r}: no kernel has died that was watched")
+            raise LookupError(f"unknown record {safe(name, 80)!r}: no kernel has died that was watched")
         return (record,)
     if action == "list":
         return tuple(record_store.every())
@@ -64,6 +71,14 @@ def take_unshown() -> KernelDeaths | None:
     return None if record is None else KernelDeaths(deaths=(explain_death(record),))
 
 
+def watch_kernel(about: Mapping[str, Any], on_end: Callable[[str], None]) -> ServerWatch | None:
+    """A watch over a kernel that a Jupyter server is about to start; None where recording is off.
+
+    `on_end` is called in another thread with the name of the record, which is empty after a normal end.
+    """
+    return None if record_store.is_off() else ServerWatch(about, on_end)
+
+
 def explain_death(record: Record) -> KernelDeath:
     """A kernel's death with its finding: the same rules as for every death.
 
@@ -71,11 +86,14 @@ def explain_death(record: Record) -> KernelDeath:
     """
     finding = JUDGE.find("flight", record.to_flight())[0]
     kept = [item for item in finding.remedies if not any(word in item.command for word in _ABOUT_MODELS)]
+    worker = _in_a_worker(record, finding)
+    # Who sent a signal from outside is worth more than a cell that gets it again.
+    remedies = (*kept, *worker) if finding.code == "D508" else (*worker, *kept)
     judged = replace(
         finding,
         why=_why(record, finding),
         evidence=(*finding.evidence, *_lost(record)),
-        remedies=(*kept, *_in_a_worker(record, finding)),
+        remedies=remedies,
     )
     return KernelDeath(record=record, finding=judged)
 
@@ -93,7 +111,7 @@ def _lost(record: Record) -> tuple[Evidence, ...]:
     if not record.lost or not record.timeline or not record.memory_bytes:
         return ()
     last = record.before_bytes + record.timeline[-1].bytes
-    fact = f"it held {format_bytes(last)} of {format_bytes(record.memory_bytes)} when it was last looked at"
+    fact = f"used {format_bytes(last)} of {format_bytes(record.memory_bytes)} at the last measurement"
     return (Evidence(fact=fact, source="memory timeline"),)
 
 
@@ -102,7 +120,9 @@ def _in_a_worker(record: Record, finding: Finding) -> tuple[Remedy, ...]:
     if not record.busy:
         return ()
     command = "%%outlive"
-    if finding.code in ("D501", "D510") and record.memory_bytes:
+    if record.restarted:
+        command += " --seconds 60"
+    elif finding.code in ("D501", "D510") and record.memory_bytes:
         command += f" --memory {max(1, int(record.memory_bytes * _SHARE / 1e6))}MB"
     action = "begin the cell with this line: it then runs in a worker, and the kernel outlives it"
     return (Remedy(action=action, tag=Tag.SAME_RESULTS, command=command),)

@@ -18,11 +18,11 @@ from outlive.fleet.file_discovery import find_files
 from outlive.interpreter.feeds import given_shapes
 from outlive.interpreter.judge import Call
 from outlive.model import FileChanged, Model, Reading, Source
-from outlive.planning.input_values import calls_of, make_feed
-from outlive.planning.planner import plan_model
+from outlive.planning.planner import calls_of, make_feed, plan_model
 from outlive.planning.verdicts import find_budget, judge_fit, question_on
 from outlive.project.changed import changed_models
 from outlive.project.config import NOTHING, CheckSettings, Config, UnreadableConfig, find_config
+from outlive.project.ignore_files import ignored_below
 from outlive.rules import (
     Judgement,
     NotChecked,
@@ -35,10 +35,11 @@ from outlive.rules import (
     of_change,
     split_words,
 )
-from outlive.rules.checked import FIT_CODES, Checked, Checks
+from outlive.rules.checked import FIT_CODES, Checked, Checks, FixedFile
 from outlive.rules.quantization.expectation import EXPECTATIONS, Expectation, find_expectation
-from outlive.verbs.inputs import parse_inputs
-from outlive.verbs.read import reading_of
+from outlive.units import Step, plural
+from outlive.verbs.fixing import fix_file
+from outlive.verbs.read import parse_inputs, reading_of
 
 # What callers of a check need besides: choices, and what can go wrong.
 __all__ = ["EXPECTATIONS", "FIT_CODES", "UnreadableConfig", "check_reading", "make_criteria"]
@@ -170,37 +171,57 @@ def device_wish(device: Device | None, accelerator: str | None) -> PlanRequest:
     return question_on(device, None if micro and accelerator == "cpu" else accelerator)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What is to be checked, and what is left out of it."""
+
+    named: object
+    changed: str | bool | None = None
+    force_exclude: bool = False
+    ignore_files: bool = True
+
+
 def check_sources(
-    source: object,
+    sources: Sources,
     *,
-    changed: str | bool | None,
-    force_exclude: bool,
     config: bool,
     strict: bool | None,
+    fix: bool,
     said: CallerSettings,
     tell: Callable[[str], None],
 ) -> Checks:
     """Check what is named, as the project says for each file unless the caller does."""
     project = find_config(Path.cwd()) if config else NOTHING
     questions = _CriteriaByFile(said, project)
-    sources = _sources(source, changed, force_exclude, project)
-    files = []
-    for number, one in enumerate(sources, 1):
-        tell(f"{number:,} of {len(sources):,}")
-        files.append(_check_file(reading_of(one), questions.of(one)))
+    found = _sources(sources, project)
+    files, fixed = [], []
+    for number, one in enumerate(found, 1):
+        tell(Step(f"{number:,} of {len(found):,}", number - 1, len(found)))
+        checked = _check_file(reading_of(one), questions.of(one))
+        change = _fix(checked) if fix else None
+        if change is not None:
+            fixed.append(change)
+            checked = _check_file(reading_of(one), questions.of(one))
+        files.append(checked)
     return Checks(
         files=tuple(files),
         rules=questions.rules(),
         reasons=questions.reasons(),
         strict=project.strict if strict is None else strict,
+        fixed=tuple(fixed),
     )
 
 
-def _sources(
-    source: object, changed: str | bool | None, force_exclude: bool, project: Config
-) -> list[Source | Model]:
+def _fix(checked: Checked) -> FixedFile | None:
+    model = checked.reading.model
+    codes = frozenset(finding.code for finding in checked.judgement.findings)
+    return None if model is None or checked.judgement.errors else fix_file(model, codes)
+
+
+def _sources(sources: Sources, project: Config) -> list[Source | Model]:
     """What is meant: files, folders and patterns, what git says has changed; bytes and models as they are."""
-    named: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
+    changed, given = sources.changed, sources.named
+    named: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
     if changed is not None and changed is not False:
         words = [os.fspath(one) for one in named]
         return [
@@ -208,27 +229,37 @@ def _sources(
             for one in changed_models("HEAD" if changed is True else changed, words)
             if not project.is_excluded(one)
         ]
-    if not named:
-        raise ValueError("say which models to check, or --changed for those that git says have changed")
     found: dict[object, Source | Model] = {}
-    for one in named:
-        for file, exclude in _meant(one, force_exclude):
+    for one in named or ["."]:
+        for file, exclude in _meant(one, sources):
             if not (exclude and project.is_excluded(file)):
                 found.setdefault(file if isinstance(file, str) else id(file), file)
     return list(found.values())
 
 
-def _meant(one: Any, force_exclude: bool) -> Iterable[tuple[Any, bool]]:
+def _meant(one: Any, sources: Sources) -> Iterable[tuple[Any, bool]]:
     """The files that something stands for, each with whether the project may leave it out."""
     if not isinstance(one, (str, os.PathLike)):
         return [(one, False)]
     word = os.fspath(one)
+    force_exclude = sources.force_exclude
     if os.path.isfile(word):
-        return [(word, force_exclude)]
-    found = [item.path for item in find_files([word])]
+        is_out = force_exclude and sources.ignore_files and ignored_below(os.path.dirname(word) or ".")
+        return [] if is_out and is_out(word, False) else [(word, force_exclude)]
+    found = [item.path for item in find_files([word], ignored_below if sources.ignore_files else None)]
     if not found:
+        ignored = len(find_files([word])) if sources.ignore_files and os.path.isdir(word) else 0
+        if ignored:
+            hint = f"{plural(ignored, 'model')} in {word} are left out by ignore files"
+            raise ValueError(f"{hint}; --no-ignore-files checks them")
         return [(word, False)]  # F103 says that a folder has no models
-    return [(path, path != word or force_exclude) for path in found]
+    return [(_short(path), path != word or force_exclude) for path in found]
+
+
+def _short(path: str) -> str:
+    """The path without `./`, unless it would then look like an option."""
+    name = path.removeprefix(f".{os.sep}")
+    return path if name.startswith("-") else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,11 @@
 """`compare`: how far a candidate is from its reference, tensor by tensor."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from outlive.finding import Finding, shell_path
 from outlive.model import Model, Source
 from outlive.quant import Drift
 from outlive.quant.capture import freeing_memory
@@ -21,7 +21,7 @@ from outlive.verbs.read import sound
 
 # Enough to see which layers stand out.
 _RANDOM_SAMPLES = 8
-_RANDOM = "no samples were given: seeded random ones were used; real inputs say more"
+_RANDOM = "no samples given: used seeded random inputs; real inputs are more meaningful"
 
 
 @heard
@@ -37,12 +37,16 @@ def compare(
     born_here: bool = True,
     tell: Callable[[int, int, int], None] = lambda turn, turns, sample: None,
 ) -> Drift:
-    """How far a candidate is from its reference, tensor by tensor: `.tensors`, `.outputs`, `.worst()`.
+    """Compare a candidate with its reference, tensor by tensor: `.tensors`, `.outputs`, `.worst()`.
 
-    `samples` are arrays, a mapping of names to arrays, an iterable of samples or a function that gives one,
-    an .npz file or a folder. `layers` are types, names, patterns, indices or ranges ("10:20") of operators;
-    `metrics` functions of an output of both, and, if they take a third argument, of the sample's number;
-    `memory` bounds what is held at once (512MB, or what a single operator takes, if that is more).
+    `samples` are arrays, a mapping of names to arrays, an iterable of samples or a function that returns one,
+    an .npz file or a folder. `layers` are types, names, patterns, indices or ranges ("10:20") of operators.
+    `metrics` are functions of an output of both models and, if they take a third argument, of the number of
+    the sample. `memory` limits the captured tensors (default 512MB, or the need of the largest operator).
+
+    >>> drift = outlive.compare("healthy.tflite", "healthy_int8.tflite")
+    >>> drift.samples
+    8
     """
     right, asked = sound(reference), sound(candidate)
     task = CompareTask(
@@ -60,4 +64,23 @@ def compare(
     with Samples(given, right, JUDGE) as stream, freeing_memory():
         drift = compare_models(task, stream)
     notes = (*drift.notes, _RANDOM) if samples is None else drift.notes
-    return replace(drift, notes=notes, findings=judge({"drift": drift}).findings)
+    names = {"FLOAT": right.path, "FILE": asked.path, "OUT": _output_name(asked.path)}
+    names["samples.npz"] = samples if isinstance(samples, str) else None
+    findings = tuple(_with_paths(item, names) for item in judge({"drift": drift}).findings)
+    return replace(drift, notes=notes, findings=findings)
+
+
+def _output_name(path: str | None) -> str | None:
+    """A name for the next candidate, beside this one."""
+    return None if path is None else f"{path.removesuffix('.tflite')}_new.tflite"
+
+
+def _with_paths(finding: Finding, names: Mapping[str, str | None]) -> Finding:
+    """The finding with the caller's own paths in its commands, where they are known."""
+    known = {word: shell_path(path) for word, path in names.items() if path}
+    pattern = re.compile("|".join(rf"(?<!\S){re.escape(word)}(?!\S)" for word in known) or r"(?!)")
+    remedies = tuple(
+        replace(item, command=pattern.sub(lambda match: known[match.group()], item.command))
+        for item in finding.remedies
+    )
+    return replace(finding, remedies=remedies)

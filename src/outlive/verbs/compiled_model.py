@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from outlive.interpreter.compiled_accelerators import GPU_INSTALL, CompiledWay, cpu_way, gpu_way, npu_way
 from outlive.interpreter.interpreter_options import make_options
-from outlive.interpreter.ladder import absent
+from outlive.interpreter.ladder import GPU_INSTALL, CompiledWay, absent, cpu_way, gpu_way, npu_way
 from outlive.interpreter.session import Session
 from outlive.process.child import codec
 from outlive.process.flight import Flight
@@ -23,7 +22,7 @@ _GROUPS = ("cpu_options", "gpu_options", "qualcomm_options", "intel_openvino_opt
 
 
 class HardwareAccelerator(enum.IntFlag):
-    """What to compile for; names and values as in LiteRT (litert/c/litert_common.h)."""
+    """The accelerator to compile for; names and values as in LiteRT (litert/c/litert_common.h)."""
 
     CPU = 1
     GPU = 2
@@ -222,7 +221,7 @@ class CompiledModel:
     def _rows(self, signature_index: int) -> tuple[list[Any], list[Any]]:
         keys = list(self.get_signature_list().items())
         if not 0 <= signature_index < len(keys):
-            raise ValueError(f"there is no signature {signature_index}; the model has {len(keys)}")
+            raise ValueError(f"unknown signature {signature_index}; the model has {len(keys)}")
         key, names = keys[signature_index]
         given, made = self.get_input_tensor_details(key), self.get_output_tensor_details(key)
         return [given[name] for name in names["inputs"]], [made[name] for name in names["outputs"]]
@@ -291,7 +290,7 @@ def _plain(value: Any) -> Any:
 
 def _find(rows: Mapping[str, Any], name: str, what: str) -> Any:
     if name not in rows:
-        raise ValueError(f"no {what} is named {name!r}; there are {', '.join(map(repr, rows)) or 'none'}")
+        raise ValueError(f"no {what} is named {name!r}; choose from {', '.join(map(repr, rows)) or 'none'}")
     return rows[name]
 
 

@@ -1,7 +1,5 @@
 """`convert`: a model that TensorFlow's converter makes in a worker."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -35,13 +33,15 @@ def convert(
     tell: Callable[[int], None] = lambda sample: None,
     **settings: Any,
 ) -> Converted:
-    """A model that TensorFlow's converter makes in a worker: `.model`, `.save(path)`, `.findings`.
+    """Convert a TensorFlow or Keras model in a worker: `.model`, `.save(path)`, `.findings`.
 
-    `source` is a SavedModel folder, a .keras or .h5 file, a Keras model, a function that makes one (also as
+    `source` is a SavedModel folder, a .keras or .h5 file, a Keras model, a function that returns one (also as
     "file.py::function"), or with `signature` ([(shape, dtype), ...] or ["1x4:float32", ...]) the function to
-    convert. `settings` are those of TFLiteConverter and its target_spec, as words: optimizations=["DEFAULT"],
-    supported_ops=["TFLITE_BUILTINS_INT8"]. `samples` (as for `compare`) are checked first, and then its
+    convert. `settings` are those of TFLiteConverter and its target_spec, in words: optimizations=["DEFAULT"],
+    supported_ops=["TFLITE_BUILTINS_INT8"]. `samples` (as for `compare`) are checked first; then they are the
     representative dataset.
+
+    >>> outlive.convert("model.keras").save("model.tflite")  # doctest: +SKIP
     """
     started, settings = time.perf_counter(), parse_settings(settings)
     made = convert_model(

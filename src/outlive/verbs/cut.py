@@ -1,7 +1,5 @@
 """`cut`: a part of a model as a model of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,14 +23,17 @@ def cut(
     make_input: Sequence[TensorName] | TensorName = (),
     make_constant: Mapping[TensorName, Any] | None = None,
 ) -> Cut:
-    """A part of a model as a model of its own: `.model` is its bytes, `.save(path)` writes them.
+    """Cut part of a model into a separate model: `.model` is its bytes, `.save(path)` writes them.
 
-    `ops` are operators of the main subgraph: 5, [3, 7, 9], range(10, 20) or "10:20"; `until=12` is every one
-    up to 12. `outputs` are tensors by name or index; without `ops` the part is what they need. What operators
-    that are left out would compute becomes an input. `make_input` turns constants and tensors in between into
-    inputs, `make_constant` gives a tensor a value for good, `input_shapes` fixes shapes: a worker that never
-    invokes finds out what the others become. Raises ValueError for unknown names and numbers,
-    `ModelError` for parts of a kind that the schema does not know.
+    `ops` are operators of the main subgraph: 5, [3, 7, 9], range(10, 20) or "10:20"; `until=12` stands for
+    all up to and including 12. `outputs` are tensors by name or index; without `ops`, the part is what they
+    need. Results of operators that are left out become inputs. `make_input` turns constants and intermediate
+    tensors into inputs, `make_constant` gives a tensor a fixed value, `input_shapes` fixes shapes: a worker
+    that never invokes the model computes the other shapes. Raises ValueError for unknown names and numbers,
+    `ModelError` for parts that the schema does not know.
+
+    >>> outlive.cut("healthy.tflite", ops="2:5")
+    <Cut: 3 operators, ... bytes>
     """
     request = CutRequest(
         ops=ops,

@@ -6,8 +6,6 @@ float model    quantized here by ai-edge-quantizer, compared operator by operato
 both models    compared operator by operator
 """
 
-from __future__ import annotations
-
 import csv
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,7 +45,7 @@ Dataset = Callable[[], Iterable[Sequence[NDArray[Any]]]]
 
 @dataclass(eq=False)
 class QuantizationDebugOptions:
-    """What a debugger measures and leaves out; arguments as TensorFlow's."""
+    """The metrics and filters of a debugger; arguments as TensorFlow's."""
 
     layer_debug_metrics: Mapping[str, Metric] | None = None
     model_debug_metrics: Mapping[str, Metric] | None = None

@@ -1,7 +1,5 @@
 """`delegates`: what each accelerator here takes of a model, and does."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,10 +13,9 @@ from outlive.interpreter.interpreter_options import Delegate, load_delegate
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
 from outlive.rules import judge
-from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
-from outlive.verbs.read import content_of, sound
+from outlive.verbs.read import content_of, parse_inputs, sound
 
 
 @heard
@@ -39,16 +36,18 @@ def delegates(
     limits: Limits | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Coverage:
-    """What each accelerator here takes of a model, and does: each is tried in a worker of its own.
+    """Try a model on each accelerator of this machine, each in its own worker: `.accelerators`.
 
-    `only` names accelerators, as a list or with commas (default: all that are usual); `delegates` are
-    libraries to try as well, by path or from `load_delegate`, and `delegate_options` "KEY=VALUE" for those
-    given by path. Outputs are compared with those of LiteRT's reference kernels on the same `inputs`, which
-    are as for `run`, as are `memory`, `seconds` and `limits`. Nothing is raised because an accelerator dies,
-    refuses or is not here: the coverage says so. `bisect` looks for the operators that make one die or differ
-    (`.culprit`), and `reduce` is where to write the smallest model that does so. `cache` keeps what was
-    costly to find out; `tell` hears what is being tried. ValueError for unknown accelerators. `probe` is the
-    same under its old name.
+    `only` names accelerators, as a list or separated by commas (default: the usual ones). `delegates` are
+    libraries to try as well, by path or from `load_delegate`; `delegate_options` are "KEY=VALUE" for those
+    given by path. Outputs are compared with those of the reference kernels on the same `inputs`, which are as
+    for `run`, as are `memory`, `seconds` and `limits`. An accelerator that dies, refuses or is absent raises
+    nothing: the coverage says so. `bisect` finds the operators that make one die or differ (`.culprit`), and
+    `reduce` is the file for the smallest model that does so. `cache` keeps results that took long; `tell`
+    hears what is being tried. Raises ValueError for unknown accelerators. `probe` is its old name.
+
+    >>> outlive.delegates("healthy.tflite", only="xnnpack")
+    <Coverage of healthy.tflite: reference runs, builtin runs, xnnpack runs>
     """
     model = sound(source)
     coverage = probe_model(

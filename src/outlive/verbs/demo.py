@@ -1,7 +1,5 @@
 """The models that ship with outlive, for `outlive demo`, which is for the command line only."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

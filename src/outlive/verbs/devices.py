@@ -1,7 +1,5 @@
 """`devices`: boards, phones and microcontrollers that plans and checks know by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -39,7 +37,7 @@ class Devices:
 
 
 def devices() -> Devices:
-    """The devices that `device=` and `--device` take by name: those that ship, and the user's own files.
+    """List the devices that `device=` and `--device` know by name, your own .toml files included.
 
     >>> outlive.devices()["raspberry-pi-pico"].ram_bytes
     270336

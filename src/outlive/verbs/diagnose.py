@@ -1,7 +1,5 @@
 """`diagnose`: why a model dies, hangs or is refused."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,14 +12,13 @@ from outlive.diagnosis.smallest_model import with_reproducer
 from outlive.diagnosis.verdict import with_call_cause
 from outlive.finding import Finding
 from outlive.model import Model, Source
-from outlive.planning.input_values import make_feed
+from outlive.planning.planner import make_feed
 from outlive.process.flight import Flight
 from outlive.process.limits import Limits
 from outlive.rules import judge
-from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
-from outlive.verbs.read import content_of
+from outlive.verbs.read import content_of, parse_inputs
 
 
 @heard
@@ -39,40 +36,33 @@ def diagnose(
     limits: Limits | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Diagnosis:
-    """Why a model dies, hangs or is refused: the cause, the operator, and which configurations do work.
+    """Find out why a model dies, hangs or is refused: `.cause`, `.verdict`, `.op`, `.works_with`.
 
-    It is run as it is and then, if it ended badly, with one thing changed at a time, each in a worker of its
-    own; `inputs`, `memory`, `seconds` (default 8), `limits` and `accelerator` are as for `run`. Give a
-    `Flight`, or an exception that was caught, to judge a run that is over. `reduce` is where to write the
-    smallest model that ends the same way, with a script beside it that shows it, `bundle` a zip for all that
-    was seen, with the model itself only `with_weights`. `tell` hears in words what is being tried.
+    The model runs as it is and then, if that ends badly, with one change at a time, each in its own worker.
+    `inputs`, `memory`, `seconds` (default 8), `limits` and `accelerator` are as for `run`. Give a `Flight`,
+    or an exception that you caught, to judge a run that is over. `reduce` is the file for the smallest model
+    that ends the same way, with a script beside it; `bundle` is a .zip file for a bug report, with the model
+    itself only `with_weights`. `tell` hears what is being tried.
+
+    >>> outlive.diagnose("deadly.tflite").cause
+    'option-out-of-range'
     """
-    limits = limits or Limits(memory=memory, seconds=seconds)
-    diagnosis = _diagnosis(source, parse_inputs(inputs), limits, accelerator, threads, reduce, tell)
+    limits, given = limits or Limits(memory=memory, seconds=seconds), parse_inputs(inputs)
+    if isinstance(source, Flight):
+        diagnosis = diagnose_flight(source)
+    elif isinstance(source, BaseException):
+        diagnosis = diagnose_error(source)
+    else:
+        case = open_case(source, given, limits, accelerator, threads, _judge_values, judge=JUDGE)
+        diagnosis = replace(diagnose_case(case, tell), source=case.model)
+        if reduce is not None:
+            diagnosis = with_reproducer(diagnosis, case, os.fspath(reduce), tell)
     if bundle is not None:
         from outlive.rendering.diagnosis_bundle import write_bundle
 
         tell("writing the bundle")
         write_bundle(diagnosis, os.fspath(bundle), _weights(source, diagnosis) if with_weights else None)
     return diagnosis
-
-
-def _diagnosis(
-    source: Any,
-    inputs: Any,
-    limits: Limits,
-    accelerator: str,
-    threads: int | None,
-    reduce: str | os.PathLike[str] | None,
-    tell: Callable[[str], None],
-) -> Diagnosis:
-    if isinstance(source, Flight):
-        return diagnose_flight(source)
-    if isinstance(source, BaseException):
-        return diagnose_error(source)
-    case = open_case(source, inputs, limits, accelerator, threads, _judge_values, judge=JUDGE)
-    diagnosis = replace(diagnose_case(case, tell), source=case.model)
-    return diagnosis if reduce is None else with_reproducer(diagnosis, case, os.fspath(reduce), tell)
 
 
 def _weights(source: Any, diagnosis: Diagnosis) -> str | bytes | None:

@@ -1,7 +1,5 @@
 """`doctor`: what this machine offers, what is missing, and the command that fixes it."""
 
-from __future__ import annotations
-
 from outlive.cache import MOST_DAYS, most_bytes, usage
 from outlive.cache import clean as clean_caches
 from outlive.environment import capabilities, surroundings
@@ -10,10 +8,13 @@ from outlive.rules import judge, load_rules
 
 
 def doctor(*, clean: bool = False) -> Environment:
-    """What this machine offers and what is missing: runtimes, memory, limits, isolation, accelerators.
+    """Check this machine: runtimes, memory, limits, isolation, accelerators.
 
-    `clean` first removes all that outlive keeps between runs, and temporary files and cgroups of killed
-    programs. `.ready` is False if models cannot be run here.
+    `clean` first removes what outlive keeps between runs, and temporary files and cgroups of killed programs.
+    `.ready` is False if models cannot run here.
+
+    >>> outlive.doctor().ready
+    True
     """
     removed = clean_caches() if clean else ()
     checks = capabilities.survey()

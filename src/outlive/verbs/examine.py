@@ -1,35 +1,170 @@
 """Reads, checks, plans and runs one model, and asks on where that ends badly: for reports and for scans.
 
 Reading ── check ── plan ── fits each device? ── run ── diagnose ── accelerators ── compare ── Examination
-"""
 
-from __future__ import annotations
+What `outlive report` and `outlive MODEL` give: an examination with its page, and with its document.
+"""
 
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
-from outlive.arena.arena_size import arena_for
-from outlive.arena.budget import device_budget, weigh
+from outlive.accelerators import Coverage
+from outlive.arena.budget import arena_for, device_budget, weigh
 from outlive.arena.devices import Device
 from outlive.arena.plan import Plan, Verdict
+from outlive.atomic_files import write_whole
 from outlive.diagnosis.diagnosis_record import Diagnosis
 from outlive.diagnosis.examination import Examination
 from outlive.errors import OutliveError, RuntimeMissing
-from outlive.model import Model, Reading
+from outlive.finding import Finding
+from outlive.model import Model, Reading, Tensor
+from outlive.planning.file_read import FileRead
 from outlive.planning.planner import plan_model
 from outlive.planning.verdicts import judge_plan
-from outlive.process.flight import Flight
+from outlive.process.flight import Flight, RunWithFindings
 from outlive.process.limits import Limits
+from outlive.quant import Drift
+from outlive.records import ModelFile, ModelPath, in_document
+from outlive.rendering import page_of
+from outlive.rendering.media.html import render_html
+from outlive.rendering.media.json import document_of
+from outlive.rendering.page import PageVerdict
+from outlive.rendering.pages.report import report_verdict
 from outlive.rules import file_errors
+from outlive.rules.checked import Checked
 from outlive.verbs.checking import Criteria, check_reading, device_wish
 from outlive.verbs.compare import compare
 from outlive.verbs.delegates import delegates
 from outlive.verbs.diagnose import diagnose
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.run import run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ModelReport(Examination):
+    """All that was found out about a model, as one page that works offline: `.html`, `.save(path)`."""
+
+    kind: ClassVar[str] = "report"
+
+    @property
+    def html(self) -> str:
+        """The page: its data, style and script are in it, and it fetches nothing."""
+        return render_html(page_of(self), document_of(self))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all."""
+        write_whole(path, self.html)
+
+    @property
+    @in_document()
+    def model(self) -> ModelFile:
+        """The file."""
+        return self.checked.model
+
+    @property
+    @in_document()
+    def verdict(self) -> PageVerdict:
+        """What it all comes to."""
+        return report_verdict(self)
+
+    @property
+    @in_document()
+    def inputs(self) -> tuple[Tensor, ...]:
+        """What the model is fed."""
+        return () if self.checked.reading.model is None else self.checked.reading.model.inputs
+
+    @property
+    @in_document()
+    def outputs(self) -> tuple[Tensor, ...]:
+        """What it gives."""
+        return () if self.checked.reading.model is None else self.checked.reading.model.outputs
+
+    @property
+    @in_document(document=True)
+    def check(self) -> Checked:
+        """The findings of the check, without a run."""
+        return self.checked
+
+    @property
+    @in_document("plan", document=True)
+    def judged_plan(self) -> Plan | None:
+        """The plan, with the verdict on it."""
+        return None if self.plan is None else replace(self.plan, verdict=self.checked.verdict)
+
+    @property
+    @in_document(document=True)
+    def run(self) -> RunWithFindings | None:
+        """How it ran; None if it was not run."""
+        return _run_part(self, self.flight_findings)
+
+    @property
+    @in_document(document=True)
+    def diagnose(self) -> Diagnosis | None:
+        """Why it ended badly; None if it did not."""
+        return self.diagnosis
+
+    @property
+    @in_document(document=True)
+    def delegates(self) -> Coverage | None:
+        """The operators that each accelerator takes; None if they were not tried."""
+        return None if self.coverage is None else replace(self.coverage, findings=self.coverage_findings)
+
+    @property
+    @in_document(document=True)
+    def compare(self) -> Drift | None:
+        """How far it is from its reference; None if there is none."""
+        if self.drift is None:
+            return None
+        return replace(self.drift, reference_path=self.reference, candidate_path=self.checked.reading.path)
+
+    @property
+    @in_document("findings")
+    def all_findings(self) -> tuple[Finding, ...]:
+        """Everything that was found, each once, the worst first."""
+        return self.findings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Checkup(Examination):
+    """What `outlive MODEL` finds out: everything on one screen."""
+
+    kind: ClassVar[str] = "checkup"
+
+    @property
+    @in_document(document=True)
+    def read(self) -> FileRead:
+        """The contents of the file."""
+        return FileRead(reading=self.checked.reading, judgement=self.checked.judgement)
+
+    @property
+    @in_document("plan", document=True)
+    def judged_plan(self) -> Plan | None:
+        """What memory it needs."""
+        return self.plan
+
+    @property
+    @in_document(document=True)
+    def run(self) -> RunWithFindings | None:
+        """The run, with silent failures; None if it was not run."""
+        known = self.checked.judgement.findings
+        return _run_part(self, tuple(item for item in self.flight_findings if item not in known))
+
+    @property
+    @in_document(document=True)
+    def diagnose(self) -> Diagnosis | None:
+        """Why it ended badly; None if it did not."""
+        return self.diagnosis
+
+
+def _run_part(seen: Examination, findings: tuple[Finding, ...]) -> RunWithFindings | None:
+    if seen.flight is None:
+        return None
+    model = ModelPath(path=seen.checked.reading.path)
+    return RunWithFindings(model=model, flight=seen.flight, findings=findings)
+
 
 Tell = Callable[[str], None]
 # Waits until a model may be run; gives why it may not, or nothing.
@@ -136,9 +271,8 @@ def _fly(source: str | Model, request: ExamineRequest) -> Flight:
     if not request.briefly:
         words: dict[str, Any] = {"limits": request.limits, "accelerator": request.accelerator}
         return run(source, request.inputs, repeat=request.repeat, **words)
-    from outlive.interpreter.inner_tensors import RunInputs, with_inner_tensors
     from outlive.interpreter.ladder import run_arguments
-    from outlive.interpreter.recorded_run import record_run
+    from outlive.interpreter.recorded_run import RunInputs, record_run, with_inner_tensors
     from outlive.verbs.read import content_of
 
     given = {"model_path": source} if isinstance(source, str) else {"model_content": content_of(source)}

@@ -1,7 +1,5 @@
 """`explain`: the pages of rules."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from outlive.rules import Rule, RuleList, find_rule, load_rules, near_rules
@@ -22,12 +20,12 @@ class Explanation(str):
 
 
 def explain(*codes: str) -> Explanation:
-    """The pages of rules, by code or name; without any, every code with its headline.
-
-        >>> print(outlive.explain("F104"))  # or outlive.explain("git-lfs-pointer")
-        F104 git-lfs-pointer ...
+    """Explain findings by code or name; without any, list every code with its headline.
 
     Raises LookupError for an unknown rule.
+
+    >>> print(outlive.explain("F104"))  # or outlive.explain("git-lfs-pointer")
+    F104 git-lfs-pointer ...
     """
     from outlive.rendering.pages.explain import catalogue_text, rule_page
 
@@ -41,5 +39,5 @@ def _find(word: str) -> Rule:
     found = find_rule(word)
     if found is None:
         near = ", ".join(near_rules(word))
-        raise LookupError(f"there is no rule {word!r}" + (f"; did you mean {near}?" if near else ""))
+        raise LookupError(f"unknown rule {word!r}" + (f"; did you mean {near}?" if near else ""))
     return found

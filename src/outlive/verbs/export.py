@@ -1,13 +1,10 @@
 """`export`: a model as source code for a microcontroller, with the arena it needs."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path
 
-from outlive.arena.arena_size import arena_for
-from outlive.arena.budget import device_budget, weigh
+from outlive.arena.budget import arena_for, device_budget, weigh
 from outlive.arena.devices import Device, find_device
 from outlive.exporting.micro import FILES, Export, NotExported, export_micro
 from outlive.model import Model, Source
@@ -21,7 +18,7 @@ def export(
     source: Source | Model,
     output: str | os.PathLike[str] | None = None,
     *,
-    tflm: bool = False,
+    target: str = "tflm",
     force: bool = False,
     name: str | None = None,
     trim: bool = False,
@@ -30,16 +27,21 @@ def export(
     abi: str | None = None,
     kernels: str | None = None,
     margin: str | None = None,
+    tflm: bool = True,
 ) -> Export | NotExported:
-    """A model as source code for a microcontroller: `.files`, written to the folder `output` if one is given.
+    """Export a model as C++ source code for a microcontroller: `.files`, written to the folder `output`.
 
-    `tflm` says what for: TensorFlow Lite Micro, the one target there is. `force` replaces files that are
-    there; `name` is the C++ namespace; `trim` leaves out what the model does not use. The arena is planned
-    for a `device`, or for a `word` size, `abi` and `kernels`; `margin` ("10%", "2KB") is added to it. Nothing
-    is written for a model that cannot run there: `.findings` say why. ValueError for what cannot be written.
+    `target` is "tflm", TensorFlow Lite Micro. `force` replaces existing files; `name` is the C++ namespace;
+    `trim` leaves out what the model does not use. The arena is planned for a `device`, or for a `word` size,
+    `abi` and `kernels`; `margin` ("10%", "2KB") is added to it. If the model cannot run there, no file is
+    written, and `.findings` say why. Raises ValueError if the files cannot be written. `tflm` is the old name
+    of `target`.
+
+    >>> outlive.export("healthy_int8.tflite", "firmware")
+    <Export: model_data.h, model_data.cc, model_ops.h, main.cc, README.md>
     """
-    if not tflm:
-        raise ValueError("say what for: --tflm is TensorFlow Lite Micro, the one target there is")
+    if target != "tflm" or not tflm:
+        raise ValueError(f"unknown target {target!r:.40}; the one that outlive exports for is tflm")
     if output is not None:
         _check_folder(Path(output), force)
     board = _find_device(device)

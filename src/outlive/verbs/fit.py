@@ -1,7 +1,5 @@
 """`fit`: the way to run a model within a memory that loses least."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +10,8 @@ from typing import Any
 from outlive.arena.devices import Device
 from outlive.atomic_files import write_whole
 from outlive.fitting import Fit
-from outlive.fitting.goal import fit_model, make_goal
 from outlive.fitting.load_script import is_ours, loading_snippet, stale_caches
+from outlive.fitting.search import fit_model, make_goal
 from outlive.model import Model, Source
 from outlive.quant.quantization import needs_conversion
 from outlive.verbs.convert import convert
@@ -46,18 +44,20 @@ def fit(
     tolerance: str | float | None = None,
     every: bool = False,
 ) -> Fit:
-    """The way to run a model within a memory that loses least: `.chosen`, `.candidates`, `.model`, `.save`.
+    """Make a model fit into a memory budget with the least loss: `.chosen`, `.candidates`, `.model`, `.save`.
 
-    Settings, waste, batch, recipes of quantization and smaller pictures are planned, built and run, each in a
-    worker limited to `ram` (or what the `device` has), until something fits; with `all`, all of them.
-    `samples` are as for `compare`. `metric` is a function of `predict`, or of outputs and samples, or
-    "file.py:name"; more is better. `max_loss` is the most it may lose: 0.01 or "1%", of the original's score
-    where that is not between 0 and 1. `batch` and `inputs` ({"image": (1, 64, 64, 3)} or
-    ["image=1x64x64x3"]) are shapes to start from. `tolerance` and `every` are older names of `max_loss` and
-    `all`.
-    Keras models and SavedModels are converted first, and again for shapes that the .tflite does not take.
-    Nothing is raised because nothing fits: `.chosen` is None then, and `.shortage` says what is missing.
-    `tell` hears what is being tried; Ctrl-C ends the search, and what is known by then is the result.
+    The search plans, builds and runs settings, smaller batches, recipes of quantization and smaller images,
+    each in a worker that is limited to `ram` (or the memory of the `device`), until something fits; with
+    `all` it tries everything. `samples` are as for `compare`. `metric` is a function of `predict`, or of
+    outputs and samples, or "file.py:name"; higher is better. `max_loss` is the largest loss: 0.01 or "1%", as
+    a share of the score of the original if that is not between 0 and 1. `batch` and `inputs` ({"image": (1,
+    64, 64, 3)} or ["image=1x64x64x3"]) are shapes to start from. `tolerance` and `every` are older names of
+    `max_loss` and `all`. Keras models and SavedModels are converted first, and again for shapes that the
+    .tflite does not take. If nothing fits, nothing is raised: `.chosen` is None, and `.shortage` says what is
+    missing. `tell` hears what is being tried; Ctrl-C ends the search, and the result so far is returned.
+
+    >>> outlive.fit("healthy.tflite", ram="4MB").chosen.verdict
+    'fits'
     """
     goal = make_goal(
         ram=ram, device=device, flash=flash, samples=samples, metric=metric, cache=cache, every=all or every,

@@ -59,26 +59,28 @@ def guard(
     sandbox: str = "off",
     as_module: bool = False,
 ) -> Any:
-    """A function that runs in a worker of its own: it may crash, hang or eat memory, and the caller lives.
+    """Run a Python function in a separate process: it may crash, hang or use too much memory; you survive.
 
     `guard(function, memory="2GB", seconds=60)(*args)`, or as a decorator `@guard` or `@guard(seconds=60)`.
-    `memory` is what a call may add to its worker, `seconds` what an answer may take. Workers are kept and
-    used again; `fresh=True` is a new one for each call, `recycle=100` a new one after so many calls,
-    `recycle="500MB"` after so much growth. Generators stream, given or returned; arrays are not copied more
-    than once each way; what is printed and logged appears here. With `sandbox="on"` it cannot write files,
-    read others than those of Python and `sys.path`, open sockets, or start processes.
+    `memory` is the most that a call may add, `seconds` the most that an answer may take. Workers are kept and
+    used again; `fresh=True` starts a new one for each call, `recycle=100` after 100 calls,
+    `recycle="500MB"` after 500 MB of growth. Generators stream, given or returned; arrays are copied at most
+    once each way; what the function prints and logs appears here. With `sandbox="on"` it cannot write files,
+    read other files than those of Python and `sys.path`, open sockets, or start processes.
 
-    `guard("train.py")("--epochs", "3")` runs a script with this process's streams, or a module with
-    `as_module`: how it ended, its exit code, and the findings if it died.
+    `guard("train.py")("--epochs", "3")` runs a script with the streams of this process, or a module with
+    `as_module`: the result says how it ended, with its exit code, and the findings if it died.
+
+    >>> outlive.guard(sum, seconds=60)([1, 2, 3])
+    6
     """
-    from outlive.process.limits import Limits
-    from outlive.process.sandbox_policy import choose_mode
+    from outlive.process.limits import Limits, choose_mode
 
     limits, mode = Limits(memory=memory, seconds=seconds), choose_mode(sandbox)  # mistakes show at once
     if isinstance(function, (str, os.PathLike)):
         script = os.fspath(function)
         if not as_module and not os.path.exists(script):
-            raise ValueError(f"there is no file {script!r}")
+            raise ValueError(f"file not found: {script!r}")
         return functools.partial(_run_script, script, as_module, limits, mode)
     make = functools.partial(
         guarded, memory=memory, seconds=seconds, fresh=fresh, recycle=recycle, sandbox=sandbox

@@ -1,7 +1,5 @@
 """A worker that keeps its state from call to call, for those who run one thing after the other in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The drop-in for LiteRT's Interpreter: the worker's, with the judge that knows the rules."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,10 +20,10 @@ BESIDE = {
 class Interpreter(WorkerInterpreter):
     """Runs a model in a worker process; arguments, methods and results as LiteRT's own Interpreter.
 
-    More than LiteRT has: `memory` and `seconds` limit what the model may use and how long a call may take,
-    `sandbox` ("auto", "on", "off") what it may reach; `on_death="restart"` replaces a dead worker at the next
-    call (variables start anew); `runtime` and `python` choose what runs it, `accelerator` ("gpu", "npu",
-    "cpu", "builtin", "reference", or "auto" for the first of `ladder` that is fit) on what.
+    Additional arguments: `memory` and `seconds` limit memory and time of a call, `sandbox` ("auto", "on",
+    "off") restricts access to files and network. `on_death="restart"` replaces a dead worker at the next
+    call; variables start anew. `runtime` and `python` choose the runtime. `accelerator` is "gpu", "npu",
+    "cpu", "builtin", "reference", or "auto" for the first of `ladder` that works.
     """
 
     _judge = JUDGE

@@ -16,20 +16,25 @@ from outlive.process.flight import Flight, OpSeen
 
 if TYPE_CHECKING:
     from outlive.finding import Finding
+    from outlive.model import Model, Reading
 
 
 _OF_RUNTIMES = re.compile(r"\b(?:ai_edge_litert|tflite_runtime|tensorflow|keras|pycoral)\b")
-# What no runtime takes for a model; one without the identifier may still be one, for a lenient runtime.
-_NO_MODELS = frozenset(
-    {"unreadable", "directory", "empty", "git-lfs-pointer", "web-page", "zip-archive", "text", "other-format"}
-)
-
-# What LiteRT's own interpreter says of such a file (tflite/core/model_builder.cc, tflite/mmap_allocation.cc).
+# What LiteRT's own interpreter says of such a file, sentence by sentence (tflite/core/model_builder.cc,
+# tflite/core/interpreter_builder.cc, tflite/core/api/op_resolver.cc, tflite/mmap_allocation.cc).
 _NO_FLATBUFFER = "The model is not a valid Flatbuffer buffer"
+_NOTHING_THERE = "The model allocation is null/empty"
 _LITERT_WORDS = {
-    "unreadable": "Could not open '{source}'.The model allocation is null/empty",
-    "directory": "Could not open '{source}'.The model allocation is null/empty",
-    "empty": "mmap of size 0 requested.The model allocation is null/empty",
+    "F101": f"Could not open '{{source}}'.\n{_NOTHING_THERE}",
+    "F102": f"mmap of size 0 requested.\n{_NOTHING_THERE}",
+    "F103": f"Could not open '{{source}}'.\n{_NOTHING_THERE}",
+    "F114": "Op builtin_code out of range. Are you using old TFLite binary with newer model?\n"
+    "Registration failed.",
+    "F122": "Model provided is schema version {version} not equal to supported version 3.",
+    "O122": "Didn't find op for builtin opcode '{op}' version '{op_version}'.\nRegistration failed.",
+    "O123": "Didn't find op for builtin opcode '{op}' version '{op_version}'. An older version of this "
+    "builtin might be supported. Are you using an old TFLite binary with a newer model?\n"
+    "Registration failed.",
 }
 
 
@@ -52,6 +57,8 @@ class RulesJudge(Judge):
             finding, fact = _find_with_model(fact, source)
         else:
             finding, fact = _find_alone(fact)
+            if len(fact.model_files) == 1:
+                finding = _find_in_mapped(finding, fact)
         return finding, plain_finding(finding), fact
 
     def find_all(self, flight: Flight) -> tuple[Finding, ...]:
@@ -64,35 +71,36 @@ class RulesJudge(Judge):
         reading = None if flight.source is None else read_source(flight.source, self.changed_file)
         return tuple(_name_file(finding, flight.source) for finding in assess_run(flight, reading))
 
-    def find_in_words(self, text: str) -> tuple[Finding, ...]:
+    def find_in_words(self, text: str, model: str = "", seen: Flight | None = None) -> tuple[Finding, ...]:
         """What a traceback of a runtime says, as `autopsy` tells it; other tracebacks are left alone."""
         if not _OF_RUNTIMES.search(text):
             return ()
         from outlive.diagnosis.autopsy import read_text
         from outlive.diagnosis.log_model import named_model, with_model
 
-        answer, model = read_text(text), named_model(text, "")
+        answer, model = read_text(text), model or named_model(text, "")
         finding = (with_model(answer, model) if model else answer).finding
+        if model and seen is not None and seen.limits.get("memory_bytes") is not None:
+            finding = _at_limit(replace(seen, stage=answer.stage or "invoke"), model) or finding
         return () if finding is None else (finding,)
 
-    def refuse_file(self, source: Source) -> None:
-        """Raise ModelError for what is missing, a folder, empty or another kind of file.
+    def refuse_file(self, source: Source, *, litert: bool = False) -> None:
+        """Raise ModelError for what no runtime loads: missing, no model, cut off, of another schema.
 
-        Only its first bytes are looked at; a model that is damaged further on is judged when it is refused.
+        With `litert`, the LiteRT that is installed here is to load it: it refuses operators it has no kernel
+        for.
         """
-        from outlive.model import identify_source
-
-        kind = identify_source(source).kind
-        if kind not in _NO_MODELS:
-            return
         from outlive.model import read_source
-        from outlive.names import foreign_lines
-        from outlive.rendering.finding_text import plain_finding
-        from outlive.rules import file_errors
 
-        errors = tuple(_name_file(item, source) for item in file_errors(read_source(source)))
-        words = foreign_lines(_LITERT_WORDS.get(kind, _NO_FLATBUFFER).format(source=source))
-        raise ModelError(errors[0], f"{words}\n{plain_finding(errors[0])}", errors[1:])
+        reading = read_source(source)
+        if not reading.is_loadable:
+            from outlive.rules import file_errors
+
+            raise _refused_to_load(reading, file_errors(reading), source)
+        if litert and reading.model is not None and _lacks_kernel(reading.model):
+            from outlive.rules import missing_kernels
+
+            raise _refused_to_load(reading, missing_kernels(reading), source)
 
     def attached(self, flight: Flight) -> Flight:
         """The record with this judge at hand, which makes its `findings`."""
@@ -115,6 +123,39 @@ def refusal(errors: tuple[Finding, ...]) -> ModelError:
     return ModelError(errors[0], plain_finding(errors[0]), errors[1:])
 
 
+def _lacks_kernel(model: Model) -> bool:
+    """True if the LiteRT that is installed here, and whose kernels are known, has none for an operator."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    from outlive.kernels.litert.kernel_signatures import has_kernel, runtime_version
+
+    operators = (operator for subgraph in model.subgraphs for operator in subgraph.operators)
+    if all(operator.is_custom or has_kernel(operator.type, operator.version) for operator in operators):
+        return False
+    package, _, known = runtime_version().rpartition(" ")
+    try:
+        return version(package) == known
+    except PackageNotFoundError:
+        return False
+
+
+def _refused_to_load(reading: Reading, errors: tuple[Finding, ...], source: Source) -> ModelError:
+    """The error, with LiteRT's own words first: programs look for them."""
+    from outlive.names import foreign_lines
+    from outlive.rendering.finding_text import plain_finding
+
+    errors = tuple(_name_file(item, source) for item in errors)
+    at, model = errors[0].op, reading.model
+    operator = None if at is None or model is None else model.subgraphs[at.subgraph].operators[at.index]
+    words = _LITERT_WORDS.get(errors[0].code, _NO_FLATBUFFER).format(
+        source=source,
+        version=getattr(model, "schema_version", ""),
+        op=getattr(operator, "name", ""),
+        op_version=getattr(operator, "version", ""),
+    )
+    return ModelError(errors[0], f"{foreign_lines(words)}\n{plain_finding(errors[0])}", errors[1:])
+
+
 def _find_alone(flight: Flight) -> tuple[Finding, Flight]:
     from outlive.diagnosis.alone import with_cause_of_end
     from outlive.rules import judge, load_rules
@@ -123,6 +164,24 @@ def _find_alone(flight: Flight) -> tuple[Finding, Flight]:
     found = judge({"flight": flight}, load_rules("D50", "D51")).findings
     finding = found[0] if found else _first("flight", flight)
     return with_cause_of_end(finding, flight), flight
+
+
+def _find_in_mapped(finding: Finding, flight: Flight) -> Finding:
+    """The fault of the one model that a guarded function had open when it died, if it explains the end."""
+    from outlive.diagnosis.frame_hints import stage_in
+    from outlive.diagnosis.run_cause import with_cause
+
+    path = flight.model_files[0]
+    stage = stage_in(flight.frames) or "invoke"
+    found = with_cause(finding, _with_op_index(replace(flight, stage=stage), path), path)
+    return finding if found.code == finding.code else _name_file(found, path)
+
+
+def _at_limit(flight: Flight, path: str) -> Finding | None:
+    """The finding that its memory limit was too low for the model, as of a run with that limit; else None."""
+    usual = {**flight.runtime, "opened": {"kernels": "AUTO", "threads": None}}  # a function may have others
+    finding, _ = _find_with_model(replace(flight, runtime=usual, resized={}), path)
+    return finding if finding.code == "D502" else None
 
 
 def _find_with_model(flight: Flight, source: Source) -> tuple[Finding, Flight]:

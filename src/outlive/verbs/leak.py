@@ -1,7 +1,5 @@
 """`leak`: whether something grows when it is repeated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -33,14 +31,16 @@ def leak(
     runtime: str = "litert",
     tell: Callable[[str, CycleGrowth], None] = lambda cycle, stage: None,
 ) -> Growth:
-    """Whether something grows when it is repeated in a worker: how much per round, what, and until when.
+    """Find out whether a model or a function leaks memory: `.verdict`, `.bytes_per_iteration`, `.stages`.
 
-    A function without arguments, "script.py::function", or a model, whose `cycle` is "load" (open, allocate,
-    run, free), "invoke", "resize" or "all". It is repeated until the verdict is clear or `seconds` have
-    passed, or exactly `repeat` times. `ram` or `device` is the memory that would be full one day (default:
-    this machine's or container's), `memory` what the worker may add. `accelerator`, `threads` and `runtime`
-    are for models, as for `run`. A death ends the rounds, and what was measured before it comes back all the
-    same.
+    Give a function without arguments, "script.py::function", or a model, whose `cycle` is "load" (open,
+    allocate, run, free), "invoke", "resize" or "all". A worker repeats it until the verdict is clear or
+    `seconds` have passed, or exactly `repeat` times. `ram` or `device` is the memory to fill (default: that
+    of this machine or container), `memory` the most that the worker may add. `accelerator`, `threads` and
+    `runtime` are for models, as for `run`. If it dies, the result has what was measured before.
+
+    >>> outlive.leak("healthy.tflite", "invoke", repeat=100).verdict
+    'no leak'
     """
     source = function_or_model.content if isinstance(function_or_model, Model) else function_or_model
     what, targets = find_targets(source, cycle, accelerator=accelerator, threads=threads, runtime=runtime)

@@ -1,18 +1,16 @@
 """`plan`: the memory a model will need, before anything runs; and whether that fits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from outlive.arena.arena_size import arena_for
-from outlive.arena.budget import weigh
+from outlive.arena.budget import arena_for, weigh
 from outlive.arena.devices import Device, find_device
 from outlive.arena.plan import Budget, Plan, PlannedSetting, Verdict
 from outlive.arena.questions import PlanRequest, check_shape, input_shapes, parse_input, parse_setting, vary
-from outlive.model import Model, Source
+from outlive.model import Model, Source, read_source
 from outlive.planning.planner import plan_model
 from outlive.planning.verdicts import find_budget, judge_fit, judge_plan, question_on
+from outlive.rules import missing_kernels
 from outlive.verbs.read import read
 
 __all__ = ["Plan", "Verdict", "named_shapes", "plan"]
@@ -39,18 +37,18 @@ def plan(
     sweep: Sequence[str] = (),
     compare: str | Sequence[str] = (),
 ) -> Plan:
-    """The memory a model will need, part by part, before anything is run.
+    """Plan the memory of a model, part by part, without running it: `.peak_bytes`, `.verdict`, `.placements`.
 
     `accelerator` is "cpu" (XNNPACK, the default), "builtin", "reference" or "tflm" (TensorFlow Lite Micro,
     the default for a `device` that is a microcontroller; `word`, `abi` and `kernels` are for it). `inputs`
-    are other shapes by name, `batch` another first dimension of all inputs: a worker that never invokes asks
-    the runtime for the shapes in between. With `ram`, a `device` or `here` (what this process may use),
-    `.verdict` says whether it fits. `sweep` (["batch=1,2,4"]) and `compare` ("builtin,cpu+weight-cache")
-    plan other settings as well. `measure` runs the model in a worker and puts what it took beside the plan.
-    Raises ValueError for impossible shapes and unknown names.
+    are other shapes by name, `batch` is another first dimension of all inputs: a worker that never invokes
+    the model asks the runtime for the other shapes. With `ram`, a `device` or `here` (this machine),
+    `.verdict` says whether it fits. `sweep` (["batch=1,2,4"]) and `compare` ("builtin,cpu+weight-cache") plan
+    other settings as well. `measure` runs the model in a worker and adds what it measured. Raises ValueError
+    for impossible shapes and unknown names.
 
-        >>> outlive.plan("healthy.tflite", device="raspberry-pi-zero-2-w").verdict.word
-        'fits'
+    >>> outlive.plan("healthy.tflite", device="raspberry-pi-zero-2-w").verdict.word
+    'fits'
     """
     board = find_device(device) if isinstance(device, str) else device
     compared = compare.split(",") if isinstance(compare, str) else list(compare)
@@ -68,6 +66,8 @@ def plan(
     found = _note_word(plan_model(model, wish, measure), board)
     verdict = judge_fit(model, wish, found, budget) if budget else None
     findings = judge_plan(found, verdict)
+    if found.accelerator != "tflm":
+        findings = (*missing_kernels(read_source(model)), *findings)
     rows = tuple(_row(model, label, other, budget) for label, other in settings)
     found = replace(found, verdict=verdict, findings=findings, source=model)
     return replace(found, compare=rows) if any(compared) else replace(found, sweep=rows)

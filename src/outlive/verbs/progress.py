@@ -4,8 +4,6 @@ The verbs draw nothing. A notebook hands in what shows progress (`set_hearer`); 
 it is.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager

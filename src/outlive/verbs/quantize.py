@@ -1,7 +1,5 @@
 """`quantize`: a float model quantized in a worker."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -14,8 +12,8 @@ from outlive.quant import Drift, Quantized
 from outlive.quant.capture import freeing_memory
 from outlive.quant.comparison import compare_models
 from outlive.quant.comparison_plan import CompareTask
-from outlive.quant.mixed_precision import check_target, select
 from outlive.quant.quantization import QuantizeTask, needs_conversion, quantize_model
+from outlive.quant.quantized import check_target, select
 from outlive.quant.recipes import RECIPES, find_recipe, narrowed
 from outlive.quant.samples import Samples
 from outlive.rules import judge
@@ -43,14 +41,17 @@ def quantize(
     metrics: Mapping[str, Callable[..., float]] | None = None,
     tell: Callable[[int], None] = lambda sample: None,
 ) -> Quantized:
-    """A float model quantized by ai-edge-quantizer in a worker: `.model`, `.save(path)`, `.layers`.
+    """Quantize a float model with ai-edge-quantizer, in a worker: `.model`, `.save(path)`, `.layers`.
 
     `recipe` is dynamic-int8, weight-only-int8, weight-only-int4, fp16, static-int8, static-int16x8, a .json
-    file or its rows; static ones need `samples` (as for `compare`). `skip` and `only` choose operators.
-    `until_sqnr=30` or `until_agreement=0.99` keeps the worst layers float until the target is met. Names of
-    `metrics` (as for `compare`) can be targets too: `until={"sqnr": 30, "mine": 0.9}`; or it is a function of
-    a Drift.
-    A Keras model (.keras, .h5 or an object) or a SavedModel is converted first, by TensorFlow in a worker.
+    file or its rows; static recipes need `samples` (as for `compare`). `skip` and `only` choose operators.
+    `until_sqnr=30` or `until_agreement=0.99` keeps the worst layers in float until the target is met. Names
+    of `metrics` (as for `compare`) can be targets too: `until={"sqnr": 30, "mine": 0.9}`; or `until` is a
+    function of a Drift. TensorFlow converts a Keras model (.keras, .h5 or an object) or a SavedModel first,
+    in a worker.
+
+    >>> outlive.quantize("healthy.tflite", "dynamic-int8")
+    <Quantized dynamic-int8: 11 of 16 operators, ... KiB>
     """
     wanted = _bounds(until_sqnr, until_agreement) if until is None else until
     target = None if wanted is None else check_target(wanted, tuple(metrics or ()))
@@ -102,20 +103,29 @@ def recipe_names() -> tuple[str, ...]:
 
 
 def quantize_input(details: Mapping[str, Any] | Tensor, values: Any) -> Any:
-    """Real numbers as the integers a quantized input takes, with the model's own scale and zero point.
+    """Convert real numbers to the integers of a quantized input, with the scale and zero point of the model.
 
     `details` is a row of `get_input_details()`, or a tensor of a model that was read. For an input that is
-    not quantized, the values in its type. ValueError for NaN.
+    not quantized, the result has the values in its type. Raises ValueError for NaN.
+
+    >>> tensor = outlive.read("healthy_int8.tflite").inputs[0]
+    >>> outlive.quantize_input(tensor, [0.0, 1.0]).dtype.name
+    'int8'
     """
     from outlive.interpreter.affine import quantize
-    from outlive.planning.input_values import affine_parameters
+    from outlive.planning.planner import affine_parameters
 
     return quantize(affine_parameters(details), values)
 
 
 def dequantize_output(details: Mapping[str, Any] | Tensor, values: Any) -> Any:
-    """The real numbers that values of a quantized output stand for; `details` as for `quantize_input`."""
+    """Convert the integers of a quantized output to real numbers; `details` is as for `quantize_input`.
+
+    >>> tensor = outlive.read("healthy_int8.tflite").outputs[0]
+    >>> float(outlive.dequantize_output(tensor, [-128])[0])
+    0.0
+    """
     from outlive.interpreter.affine import dequantize
-    from outlive.planning.input_values import affine_parameters
+    from outlive.planning.planner import affine_parameters
 
     return dequantize(affine_parameters(details), values)

@@ -1,13 +1,18 @@
-"""`read`: what is in a file, without running it."""
+"""`read`: what is in a file, without running it.
+
+Inputs in a user's own words: `image=photo.png`, `batch.npz`, `zeros`; arrays are taken as they are.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from outlive.model import Model, Reading, Source, read_source
+from outlive.units import Step
 from outlive.verbs.judging import JUDGE, refusal
 
 if TYPE_CHECKING:
@@ -69,14 +74,14 @@ def read_files(
 
     `sparsity` counts zeros among the weights and plans what they are worth; `measure` runs it in a worker.
     """
-    from outlive.planning.sparsity import measure_sparsity
+    from outlive.planning.file_read import measure_sparsity
     from outlive.rules import assess
 
     if measure and not sparsity:
         raise ValueError("--measure is for --sparsity; `outlive plan --measure` runs a model")
     files = []
-    for path in paths:
-        tell(os.fspath(path))
+    for number, path in enumerate(paths):
+        tell(Step(os.fspath(path), number, len(paths)))
         reading = reading_of(path)
         judgement = assess(reading)
         model = None if judgement.errors else reading.model
@@ -87,12 +92,15 @@ def read_files(
 
 
 def read(source: Source | Model, *, tolerant: bool = False) -> Model:
-    """The model in a path, bytes or binary file, read without running it; weights stay in the file.
+    """Read a model from a path, bytes or a binary file, without running it; weights stay in the file.
 
-    A file that lies about itself raises `ModelError`, whose `.finding` says what is wrong and where. With
-    `tolerant=True` as much as can be read comes back, and `check(model)` lists what is wrong with it; only
-    a file that is no model at all still raises. Weights are read when they are asked for (`tensor.data`):
-    `ModelError` then, if the file has changed meanwhile; give its bytes if it may.
+    Raises `ModelError` for a broken file; its `.finding` says what is wrong, and where. With `tolerant=True`
+    you get what can be read, and `check(model)` lists what is wrong; only a file that is no model at all
+    still raises. Weights are read when you ask for them (`tensor.data`), which raises `ModelError` if the
+    file has changed since; give its bytes if it may.
+
+    >>> outlive.read("healthy.tflite")
+    <Model healthy.tflite: 44,640 bytes, 16 operators, image float32 -> probabilities float32>
     """
     if isinstance(source, Model):
         return source
@@ -127,3 +135,63 @@ def sound(source: Source | Model) -> Model:
 def content_of(source: Any) -> bytes:
     """The bytes of a model, or of what was given in its place."""
     return bytes(source.content if isinstance(source, Model) else source)
+
+
+_FILLINGS = ("zeros", "ones", "random")
+_IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
+
+
+def parse_inputs(given: Any) -> Any:
+    """What a verb takes: a word for all inputs, a mapping of names to arrays and words, or a list in order.
+
+    ValueError for words that name no input or no file of arrays.
+    """
+    words = [given] if isinstance(given, str) else given
+    if not isinstance(words, (list, tuple)) or not words or not all(isinstance(word, str) for word in words):
+        return given
+    if len(words) > 1 and set(words) <= set(_FILLINGS):
+        return list(words)
+    named: dict[str, Any] = {}
+    for word in words:
+        name, found, value = word.rpartition("=")
+        loaded = _load(value)
+        if found:
+            named[name] = loaded
+        elif isinstance(loaded, dict):
+            named.update(loaded)
+        elif len(words) == 1:
+            return loaded if isinstance(loaded, str) else [loaded]
+        else:
+            raise ValueError(f"say which input {word!r} is for: NAME={word}")
+    return named
+
+
+def _load(value: str) -> Any:
+    if value in _FILLINGS:
+        return value
+    suffix = Path(value).suffix.lower()
+    if suffix in _IMAGES:
+        return _load_image(value)
+    if suffix not in (".npy", ".npz"):
+        raise ValueError(f"{value!r} is no input: give a .npy, .npz or image file, zeros, ones or random")
+    import zipfile
+
+    import numpy as np
+
+    try:
+        with open(value, "rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            return dict(loaded) if suffix == ".npz" else loaded
+    except (EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"no arrays can be read from {value}: {error}") from error
+
+
+def _load_image(path: str) -> Any:
+    try:
+        from PIL import Image
+    except ImportError:
+        raise ValueError("reading images needs Pillow: pip install pillow") from None
+    import numpy as np
+
+    with Image.open(path) as image:
+        return np.asarray(image.convert("RGB"))[np.newaxis]

@@ -1,7 +1,5 @@
 """`report`: all that can be found out about a model, as one page to look at and to send."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -9,10 +7,8 @@ from outlive.arena.devices import Device
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
 from outlive.verbs.checking import make_criteria
-from outlive.verbs.examine import ExamineRequest, examine_model
-from outlive.verbs.examined import Checkup, ModelReport
-from outlive.verbs.inputs import parse_inputs
-from outlive.verbs.read import reading_of
+from outlive.verbs.examine import Checkup, ExamineRequest, ModelReport, examine_model
+from outlive.verbs.read import parse_inputs, reading_of
 
 # A check-up is asked for by somebody who waits.
 SECONDS = 30.0
@@ -35,15 +31,19 @@ def report(
     samples: Any = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> ModelReport:
-    """All that can be found out about a model, as one page: `.html` is the page, `.save(path)` writes it.
+    """Write a report on a model as one page: `.html` is the page, `.save(path)` writes it.
 
-    It is read, checked (against `ram`, a `device` or this machine with `here`), planned, and unless `run` is
-    False run in a worker and diagnosed if that ends badly; `inputs`, `repeat`, `memory` and `seconds` are as
-    for `run`, `accelerator` is what it is planned for and run on. `delegates` tries every accelerator here;
-    `reference` is the model it was made from, to compare it with on `samples`. `tell` hears what is done.
+    The model is read, checked (against `ram`, a `device` or this machine with `here`), planned, and unless
+    `run` is False run in a worker, and diagnosed if that ends badly. `inputs`, `repeat`, `memory` and
+    `seconds` are as for `run`; `accelerator` is what it is planned for and run on. `delegates` tries each
+    accelerator of this machine; `reference` is the model that it was made from, to compare it with on
+    `samples`. `tell` hears what is being done.
+
+    >>> outlive.report("healthy.tflite", run=False)
+    <ModelReport of healthy.tflite: 1 finding>
     """
     if samples is not None and reference is None:
-        raise ValueError("samples are for a comparison: say with which model, --reference FLOAT")
+        raise ValueError("samples need a model to compare with: pass --reference FLOAT")
     if repeat < 1:
         raise ValueError("repeat takes a number of at least 1")
     if not run and (delegates or reference is not None):

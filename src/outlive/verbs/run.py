@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from outlive.atomic_files import whole_file
 from outlive.errors import LimitReached, OutliveError
-from outlive.interpreter.compiled_accelerators import AcceleratorWarning
+from outlive.interpreter.ladder import AcceleratorWarning
 from outlive.model import Model, Source
 from outlive.process.limits import Limits
-from outlive.verbs.inputs import parse_inputs
 from outlive.verbs.judging import JUDGE
-from outlive.verbs.read import content_of, read, reading_of
+from outlive.verbs.read import content_of, parse_inputs, read, reading_of
 
 if TYPE_CHECKING:
     from outlive.interpreter.interpreter_options import Delegate
@@ -47,18 +46,23 @@ def run(
     limits: Limits | None = None,
     **options: Any,
 ) -> Flight:
-    """The record of a run in a worker: outputs, memory and time by stage, or how it died.
+    """Run a model in a separate process: `.outputs`, `.peak_bytes`, `.timeline`, or how it `.died`.
 
-    `inputs` is a mapping of names to arrays, a list in the model's order, "zeros", "ones", "random" (the
-    default, seeded), or words such as "image=photo.npy"; where the file leaves a size open, the array given
-    decides it. `memory` is what the model may add, `seconds` what a call may take (`limits` is both).
-    `accelerator` is "cpu" (XNNPACK), "builtin", "reference", "gpu", "npu", or "auto" to try them from the top
-    of a ladder; `delegates` are libraries, "libnpu.so,power=low"; `options` go to `Interpreter`. Nothing is
-    raised because a model dies, hangs or is refused: the flight says so. Only a run that cannot fit `memory`
-    for certain is not started: `LimitReached`, unless `force` is set. `quantize` turns floats for quantized
-    inputs into their integers, `dequantize` gives quantized outputs as the real numbers they stand for.
-    `watch_outputs` runs it twice, in memory filled with different bytes, and counts the bytes of each output
-    that were never written. `save` is an .npz file for the outputs.
+    `inputs` is a mapping of names to arrays, a list in the order of the model, "zeros", "ones", "random" (the
+    default, seeded), or words such as "image=photo.npy"; an array also sets the sizes that the model leaves
+    open. `memory` is the most that the model may add, `seconds` the most that a call may take (`limits` is
+    both). `accelerator` is "cpu" (XNNPACK), "builtin", "reference", "gpu", "npu", or "auto" for the first
+    that works; `delegates` are libraries, "libnpu.so,power=low"; `options` go to `Interpreter`. A model that
+    dies, hangs or is refused raises nothing: the flight says so. Only a run that cannot fit `memory` for
+    certain is not started: it raises `LimitReached`, unless `force` is set. `quantize` converts floats to the
+    integers of quantized inputs, `dequantize` converts quantized outputs to real numbers. `watch_outputs`
+    runs the model twice, in memory with different contents, and counts the bytes of each output that it never
+    writes. `save` is an .npz file for the outputs.
+
+    >>> outlive.run("healthy.tflite")
+    <Flight of healthy.tflite: ran>
+    >>> outlive.run("deadly.tflite").signal
+    'SIGSEGV'
     """
     if repeat < 1:
         raise ValueError(f"repeat is a number of runs of at least 1, not {repeat}")
@@ -109,8 +113,7 @@ def _opening(
 def _fly(
     inputs: Any, repeat: int, seed: int, twice: bool, given: dict[str, Any], meant: dict[str, Any]
 ) -> Flight:
-    from outlive.interpreter.inner_tensors import RunInputs, with_inner_tensors
-    from outlive.interpreter.recorded_run import record_run, record_run_twice
+    from outlive.interpreter.recorded_run import RunInputs, record_run, record_run_twice, with_inner_tensors
 
     flight = (record_run_twice if twice else record_run)(inputs, repeat, seed, judge=JUDGE, **meant, **given)
     feeding = RunInputs(inputs=inputs, seed=seed, quantized=meant["quantize"])

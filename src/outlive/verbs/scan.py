@@ -1,7 +1,5 @@
 """`scan`: one table of many models."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,10 +13,10 @@ from outlive.diagnosis.examination import Examination
 from outlive.fleet import Row
 from outlive.fleet.file_discovery import FoundFile, find_files
 from outlive.fleet.file_scan import Admit, scan_file
-from outlive.fleet.idle_workers import WORKER_LIFETIME, end_with
-from outlive.fleet.journal import JournalError, read_rows
+from outlive.fleet.local_engine import WORKER_LIFETIME, end_with
 from outlive.fleet.regressions import Tolerances
-from outlive.fleet.scan_options import ScanOptions, ScanTask, make_options
+from outlive.fleet.rows import ScanOptions, ScanTask, make_options
+from outlive.fleet.scan_state import JournalError, read_rows
 from outlive.fleet.scanning import Scan, ScanCounts, partial_scan, scan_files
 from outlive.model import Reading
 from outlive.process.limits import Limits
@@ -61,17 +59,20 @@ def scan(
     devices: Sequence[str | Device] = (),
     tell: Callable[[ScanCounts], None] = lambda tally: None,
 ) -> Scan:
-    """One table of many models: read, checked, planned, with `run` also run and diagnosed. Iterate for rows.
+    """Check, plan and run many models, here or on a cluster. Iterate over the result for its rows.
 
-    `paths` are files, folders, patterns ("models/**/*.tflite") or lists ("@list.txt"), `device` is one or
-    several to fit. `repeat` and `seconds` are the calls of each run and the most for one, `memory` is for all
-    that run at once. `output` are files
-    for the table: .jsonl, which rows are written to as they come, .csv, .parquet or .html; with `resume` rows
-    that are there are not done again. `against` is the .jsonl file of an older scan: `.comparison` says what
-    got worse, by more than `tolerance_peak` ("5%", or as [tool.outlive] says), `tolerance_latency` (25%) and
-    `tolerance_outputs` (0.1%). `on` is "local" (`jobs` processes), "dask://HOST", "ray://HOST", or "joblib"
-    for what `joblib.parallel_config` says. Nothing is raised because of what a file is or does; ValueError
-    for unknown devices, rules, engines and files.
+    `paths` are files, folders, patterns ("models/**/*.tflite") or lists ("@list.txt"); `device` is one or
+    several to fit. With `run` each model runs in a worker, and is diagnosed if it dies: `repeat` is the
+    number of calls, `seconds` the most for one call, `memory` the most for all that run at the same time.
+    `output` are files for the table: .jsonl, to which rows are written as they come, .csv, .parquet or .html;
+    with `resume` the rows in it are not done again. `against` is the .jsonl file of an older scan:
+    `.comparison` says what got worse, by more than `tolerance_peak` ("5%", or as [tool.outlive] says),
+    `tolerance_latency` (25%) and `tolerance_outputs` (0.1%). `on` is "local" (`jobs` processes),
+    "dask://HOST", "ray://HOST", or "joblib" for the backend of `joblib.parallel_config`. A bad file raises
+    nothing: its row says so. Raises ValueError for unknown devices, rules, engines and files.
+
+    >>> sorted((row.name, row.outcome) for row in outlive.scan("."))[0]
+    ('deadly.tflite', 'flawed')
     """
     outputs = _listed(output)
     _check_outputs(outputs, against, resume)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from outlive.interpreter import input_check
+from outlive.interpreter import feeds
 from outlive.verbs.judging import JUDGE
 
 __all__ = ["TensorBuffer"]
@@ -95,16 +95,16 @@ class TensorBuffer:
         return value.ndim == 1 or sizes == [size for size in self._shape if size != 1]
 
     def _misfit(self, value: NDArray[Any]) -> Exception:
-        end = input_check.IoTensor(
+        end = feeds.IoTensor(
             index=self._index,
             dtype=self._dtype.str,
             shape=self._shape,
             size=int(self._held().nbytes),
             offset=None,
         )
-        problem = input_check.problem_with(value, end) or "wrong-shape"
-        text = input_check.mismatch_text(problem, value, end, self._name)
-        return JUDGE.refused(input_check.describe_call(problem, value, end, self._name, text))
+        problem = feeds.problem_with(value, end) or "wrong-shape"
+        text = feeds.mismatch_text(problem, value, end, self._name)
+        return JUDGE.refused(feeds.describe_call(problem, value, end, self._name, text))
 
     # What the model that owns it does with it.
 

@@ -9,10 +9,13 @@ if TYPE_CHECKING:
 
 
 def watch(*, quiet: bool = False) -> Watch:
-    """The memory of this process while a block of code runs: `with outlive.watch() as memory:`.
+    """Watch the memory of this process while a block of code runs: `with outlive.watch() as memory:`.
 
-    `memory.mark("loaded")` names a moment; at the end the marks, the peak and a small curve are printed
+    `memory.mark("loaded")` names a moment. At the end the marks, the peak and a small curve are printed,
     unless `quiet`. `memory.timeline` has the points, `memory.plot("memory.svg")` draws them.
+
+    >>> with outlive.watch(quiet=True) as memory:
+    ...     model = outlive.read("healthy.tflite")
     """
     from outlive.meter import Watch
     from outlive.rendering.plots.watch import draw_watch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outlive.interpreter.compiled_accelerators import MissingAccelerator
+from outlive.interpreter.ladder import MissingAccelerator
 
 
 def fact(tmp_path: Path) -> MissingAccelerator:

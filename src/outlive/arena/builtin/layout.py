@@ -2,16 +2,259 @@
 
 The steps are those of `ArenaPlanner::ExecuteAllocations` and `CalculateAllocations` (LiteRT,
 tflite/arena_planner.cc).
+
+The orders that the C++ library gives: how a set of integers is walked, how ties end up after a sort.
+
+LiteRT's planner collects tensors in `std::unordered_set<int>` and sorts them with `std::sort`, which leaves
+equal elements in no promised order. The released wheels are built with libstdc++, so that its way of doing
+both decides where tensors of one size lie: `bits/hashtable.h`, `bits/hashtable_policy.h`, `bits/stl_algo.h`
+and `bits/stl_heap.h` of GCC.
+
+From which operator to which a tensor lives, and which tensors share memory: the runtime's own counting.
+
+The steps are those of `ArenaPlanner::PlanAllocations` and `IdentifyInPlaceTensors` (LiteRT,
+tflite/arena_planner.cc), including what looks odd there: an output that is never read is never freed, and a
+shared tensor's readers are counted for the tensor it shares with.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from outlive.arena.builtin.best_fit import FOREVER, BestFitArena
-from outlive.arena.builtin.library_order import sorted_as_library, walked
-from outlive.arena.builtin.lifetimes import LifetimeGraph, TensorLifetimes, count_lifetimes
-from outlive.arena.builtin.preparation import Preparation
+from outlive.arena.builtin.preparation import ExecutionNode, Preparation
+from outlive.kernels.litert.registry import kernel_of
+from outlive.kernels.litert.tensor_table import Where
+
+# The bucket counts that libstdc++ passes through when a set grows from empty by doubling
+# (the next entry of its prime list at twice the count; the first insertion asks for 11 and gets 13).
+BUCKETS = (13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273, 20753, 42043, 85229, 172933, 351061, 712697)
+_STILL_INSERTION = 16  # _S_threshold
+
+
+def walked(keys: Iterable[int]) -> list[int]:
+    """The keys in the order in which an `unordered_set<int>` filled in this order is walked."""
+    pending = list(dict.fromkeys(keys))
+    walk: list[int] = []
+    for buckets in BUCKETS:
+        room = buckets - len(walk)
+        # The list after inserting keys one by one: a new bucket goes to the head, a key to its bucket's
+        # head.
+        chains: dict[int, list[int]] = {}
+        for key in walk + pending[:room]:
+            chains.setdefault(key % buckets, []).append(key)
+        walk = [key for chain in reversed(chains.values()) for key in reversed(chain)]
+        pending = pending[room:]
+        if not pending:
+            return walk
+    return walk + pending  # more tensors at one operator than any file can name
+
+
+def sorted_as_library(items: Sequence[int], ranks: Sequence[int]) -> list[int]:
+    """The items ordered by rank (one for each item) as `std::sort` leaves them, ties included."""
+    if len(set(ranks)) == len(ranks):
+        return [item for _, item in sorted(zip(ranks, items, strict=True))]
+    pairs = list(zip(ranks, items, strict=True))
+    _introsort(pairs)
+    return [item for _, item in pairs]
+
+
+_Pairs = list[tuple[int, int]]
+
+
+def _introsort(pairs: _Pairs) -> None:
+    depth = 2 * (len(pairs).bit_length() - 1)
+    stack = [(0, len(pairs), depth)]
+    while stack:
+        first, last, depth = stack.pop()
+        while last - first > _STILL_INSERTION:
+            if depth == 0:
+                _heapsort(pairs, first, last)
+                break
+            depth -= 1
+            cut = _partition(pairs, first, last)
+            # Right and left parts do not touch each other: the order in which they are done is free.
+            stack.append((cut, last, depth))
+            last = cut
+    _insertion_sort(pairs)
+
+
+def _partition(pairs: _Pairs, first: int, last: int) -> int:
+    _median_to_first(pairs, first, first + 1, first + (last - first) // 2, last - 1)
+    pivot = pairs[first][0]
+    low, high = first + 1, last
+    while True:
+        while pairs[low][0] < pivot:
+            low += 1
+        high -= 1
+        while pivot < pairs[high][0]:
+            high -= 1
+        if low >= high:
+            return low
+        pairs[low], pairs[high] = pairs[high], pairs[low]
+        low += 1
+
+
+def _median_to_first(pairs: _Pairs, result: int, a: int, b: int, c: int) -> None:
+    if pairs[a][0] < pairs[b][0]:
+        chosen = b if pairs[b][0] < pairs[c][0] else c if pairs[a][0] < pairs[c][0] else a
+    else:
+        chosen = a if pairs[a][0] < pairs[c][0] else c if pairs[b][0] < pairs[c][0] else b
+    pairs[result], pairs[chosen] = pairs[chosen], pairs[result]
+
+
+def _insertion_sort(pairs: _Pairs) -> None:
+    """The last pass; guarded and unguarded insertion put an element behind its equals alike."""
+    for position in range(1, len(pairs)):
+        pair = pairs[position]
+        hole = position
+        while hole and pair[0] < pairs[hole - 1][0]:
+            pairs[hole] = pairs[hole - 1]
+            hole -= 1
+        pairs[hole] = pair
+
+
+def _heapsort(pairs: _Pairs, first: int, last: int) -> None:
+    """Taken when the partitions go deep: make_heap, then sort_heap."""
+    heap = pairs[first:last]
+    for parent in range((len(heap) - 2) // 2, -1, -1):
+        _sift(heap, parent, len(heap), heap[parent])
+    for end in range(len(heap) - 1, 0, -1):
+        value = heap[end]
+        heap[end] = heap[0]
+        _sift(heap, 0, end, value)
+    pairs[first:last] = heap
+
+
+def _sift(heap: _Pairs, hole: int, length: int, value: tuple[int, int]) -> None:
+    """__adjust_heap: the hole goes down along the larger children, then the value comes up."""
+    top = hole
+    child = hole
+    while child < (length - 1) // 2:
+        child = 2 * (child + 1)
+        if heap[child][0] < heap[child - 1][0]:
+            child -= 1
+        heap[hole] = heap[child]
+        hole = child
+    if length % 2 == 0 and child == (length - 2) // 2:
+        child = 2 * child + 1
+        heap[hole] = heap[child]
+        hole = child
+    parent = (hole - 1) // 2
+    while hole > top and heap[parent][0] < value[0]:
+        heap[hole] = heap[parent]
+        hole = parent
+        parent = (hole - 1) // 2
+    heap[hole] = value
+
+
+_SCALAR_BYTES = 4  # kScalarTensorBytes
+
+
+@dataclass(slots=True)
+class TensorLifetimes:
+    """For each tensor the operator that makes it and the one that frees it; which tensor it shares with."""
+
+    made: list[int]
+    freed: list[int]
+    queues: list[list[int]]  # tensors by operator, in the order they were queued
+    shared: dict[int, int] = field(default_factory=dict)
+    readers: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifetimeGraph:
+    """What the counting needs to know of a subgraph, after the kernels have been prepared."""
+
+    nodes: tuple[ExecutionNode, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    variables: tuple[int, ...]
+    preserve_all: bool = False
+
+
+def count_lifetimes(
+    graph: LifetimeGraph, sizes: Sequence[int], where: Sequence[Where], count: int
+) -> TensorLifetimes:
+    """Lifetimes of the tensors of a subgraph, from their bytes and places after the first stage of preparing.
+
+    `count` is the number of all tensors, temporaries included; theirs are added as kernels are placed.
+    """
+    lives = TensorLifetimes(
+        made=[FOREVER] * count,
+        freed=[FOREVER] * count,
+        queues=[[] for _ in range(max(len(graph.nodes), 1))],
+        readers=[0] * count,
+    )
+    for tensor in (*graph.variables, *graph.inputs):
+        if lives.made[tensor] == FOREVER:
+            lives.made[tensor] = 0
+        lives.queues[0].append(tensor)
+    held = _held(graph, count)
+    _count_readers(graph, lives, held)
+    _find_in_place(graph, sizes, where, lives)
+    _walk(graph, lives, held)
+    return lives
+
+
+def _held(graph: LifetimeGraph, count: int) -> list[int]:
+    """References that are never given back: outputs, variables, inputs."""
+    held = [0] * count
+    for tensor in (*graph.outputs, *graph.variables, *graph.inputs):
+        held[tensor] += 1
+    return held
+
+
+def _count_readers(graph: LifetimeGraph, lives: TensorLifetimes, held: list[int]) -> None:
+    lives.readers = list(held)
+    for node in graph.nodes:
+        for tensor in node.inputs:
+            lives.readers[tensor] += 1
+
+
+def _find_in_place(
+    graph: LifetimeGraph, sizes: Sequence[int], where: Sequence[Where], lives: TensorLifetimes
+) -> None:
+    inputs, outputs = frozenset(graph.inputs), frozenset(graph.outputs)
+
+    def may_share(source: int, target: int, unchanged: bool) -> bool:
+        """InputTensorCanBeShared."""
+        if source < 0 or source in inputs:
+            return False
+        same_size = sizes[source] == sizes[target] and sizes[source] > _SCALAR_BYTES
+        if not unchanged and not (same_size and lives.readers[source] <= 1):
+            return False
+        return where[source] in (where[target], "arena")
+
+    for node in graph.nodes:
+        kernel = kernel_of(node.operator.type)
+        target = node.first_output
+        if not kernel.in_place or graph.preserve_all or target < 0 or target in outputs:
+            continue
+        candidates = (node.raw_inputs[place] for place in kernel.in_place if place < len(node.raw_inputs))
+        source = next((tensor for tensor in candidates if may_share(tensor, target, kernel.unchanged)), -1)
+        root = lives.shared.get(source, source)
+        if source >= 0 and (kernel.unchanged or lives.readers[root] <= 1):
+            lives.shared[target] = root
+
+
+def _walk(graph: LifetimeGraph, lives: TensorLifetimes, held: list[int]) -> None:
+    left = list(held)
+    shared = lives.shared
+    for node in graph.nodes:
+        for tensor in node.inputs:
+            left[shared.get(tensor, tensor)] += 1
+    for index, node in enumerate(graph.nodes):
+        for tensor in node.outputs:
+            lives.queues[index].append(tensor)
+            if lives.made[tensor] == FOREVER:
+                lives.made[tensor] = index
+        if graph.preserve_all:
+            continue
+        for tensor in node.inputs:
+            root = shared.get(tensor, tensor)
+            left[root] -= 1
+            if left[root] == 0 and lives.made[root] != FOREVER:
+                lives.freed[root] = index
 
 
 @dataclass(slots=True)

@@ -1,7 +1,5 @@
 """How long each tensor keeps its bytes, what is alive at each operator, and which tensors share no memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate

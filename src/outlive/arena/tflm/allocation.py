@@ -3,23 +3,20 @@
 Sources: tensorflow/lite/micro/micro_interpreter.cc, micro_interpreter_graph.cc, micro_allocator.cc.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from outlive.arena.plan import Question, Refusal
-from outlive.kernels.tflm.abi import ABIS, Abi, int_array_bytes, layout, size_of
-from outlive.kernels.tflm.allocator import SingleArena
+from outlive.kernels.tflm.abi import ABIS, Abi, SingleArena, int_array_bytes, layout, size_of
 from outlive.kernels.tflm.context import (
     INIT,
     MOST_SCRATCH_BUFFERS,
     MicroAllocation,
     MicroContext,
     MicroKernel,
+    MicroTensor,
     RefusedError,
 )
 from outlive.kernels.tflm.registry import find_kernel
-from outlive.kernels.tflm.tensors import MicroTensor
 from outlive.model import Model, Operator, Tensor
 
 OBJECTS = "allocator objects"

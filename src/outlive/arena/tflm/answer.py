@@ -1,16 +1,13 @@
 """The plan as an answer: placements, loads, parts and words, from what the replay of TFLM found."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from outlive.arena.plan import OpLoad, Part, Placement, Plan, PlannedInput, Question, Refusal
+from outlive.arena.plan import OpLoad, Part, Placement, Plan, Question, Refusal, make_plan
 from outlive.arena.tflm.greedy import BufferNeed
 from outlive.arena.tflm.lifetimes import MicroLifetimes
 from outlive.kernels.tables import read_table
-from outlive.kernels.tflm.abi import ABIS
-from outlive.kernels.tflm.allocator import SingleArena
+from outlive.kernels.tflm.abi import ABIS, SingleArena
 from outlive.model import Model
 
 
@@ -55,11 +52,16 @@ def granted(model: Model, question: Question, outcome: AllocatedModel) -> Plan:
     loads = _loads(outcome.buffers, outcome.lifetimes)
     source = f"TFLM {_commit()}, replayed for {question.abi}"
     parts = {"planned tensors": outcome.head_bytes} | arena.parts
-    return _plan(
+    return make_plan(
         model,
         question,
+        accelerator="tflm",
         arena_bytes=outcome.head_bytes,
         persistent_bytes=arena.tail_bytes,
+        **dict.fromkeys(("packed_weights_bytes", "workspace_bytes", "dynamic_bytes", "runtime_bytes"), 0),
+        mapped_bytes=model.file_bytes,
+        peak_bytes=outcome.least_bytes,
+        total_bytes=outcome.least_bytes + model.file_bytes,
         min_arena_bytes=outcome.least_bytes,
         placements=_placements(outcome.buffers, outcome.offsets) + _kept(outcome),
         ops=tuple(
@@ -68,7 +70,10 @@ def granted(model: Model, question: Question, outcome: AllocatedModel) -> Plan:
         ),
         parts=tuple(Part(name=name, bytes=size, source=source) for name, size in parts.items()),
         lower_bound_bytes=max(loads, default=0),
+        exact=not outcome.unknown,
         unknown=outcome.unknown,
+        bound="upper",
+        assumed=_assumed(question),
     )
 
 
@@ -145,59 +150,4 @@ def _assumed(question: Question) -> tuple[str, ...]:
 
 def refused(model: Model, question: Question, refusals: tuple[Refusal, ...]) -> Plan:
     """The plan of a model TFLM does not take: all sizes are None."""
-    return _plan(
-        model,
-        question,
-        arena_bytes=None,
-        persistent_bytes=None,
-        min_arena_bytes=None,
-        refusals=refusals,
-    )
-
-
-def _plan(
-    model: Model,
-    question: Question,
-    *,
-    arena_bytes: int | None,
-    persistent_bytes: int | None,
-    min_arena_bytes: int | None,
-    placements: tuple[Placement, ...] = (),
-    ops: tuple[OpLoad, ...] = (),
-    parts: tuple[Part, ...] = (),
-    lower_bound_bytes: int | None = None,
-    unknown: tuple[str, ...] = (),
-    refusals: tuple[Refusal, ...] = (),
-) -> Plan:
-    fits = arena_bytes is not None
-    return Plan(
-        path=model.path,
-        sha256=model.sha256,
-        file_bytes=model.file_bytes,
-        accelerator="tflm",
-        inputs=tuple(
-            PlannedInput(
-                tensor.name, tuple(question.shapes.get((0, tensor.index), tensor.shape)), tensor.dtype
-            )
-            for tensor in model.inputs
-        ),
-        arena_bytes=arena_bytes,
-        persistent_bytes=persistent_bytes,
-        packed_weights_bytes=0 if fits else None,
-        workspace_bytes=0 if fits else None,
-        dynamic_bytes=0 if fits else None,
-        mapped_bytes=model.file_bytes if fits else None,
-        runtime_bytes=0 if fits else None,
-        peak_bytes=min_arena_bytes,
-        total_bytes=min_arena_bytes + model.file_bytes if min_arena_bytes is not None else None,
-        min_arena_bytes=min_arena_bytes,
-        placements=placements,
-        ops=ops,
-        exact=fits and not unknown,
-        unknown=unknown,
-        bound="upper" if fits else "estimate",
-        assumed=_assumed(question),
-        refusals=refusals,
-        parts=parts,
-        lower_bound_bytes=lower_bound_bytes,
-    )
+    return make_plan(model, question, accelerator="tflm", assumed=_assumed(question), refusals=refusals)

@@ -4,8 +4,6 @@ Source: tensorflow/lite/micro/memory_planner/greedy_memory_planner.cc. There eve
 every other; here against those alive at the same time, found in a tree over the steps, with the same result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,7 +35,11 @@ def place(needs: Sequence[BufferNeed]) -> list[int]:
     offsets = [-1] * len(needs)
     # Steps count from 1: one that is never alive begins at -1.
     neighbours = IntervalIndex[_Placed](max((need.last for need in needs), default=0) + 2)
-    for turn, which in enumerate(_order(needs)):
+    # Offline ones first as they come; the others are filled in from the back and then sorted by a bubble
+    # sort, which is stable: of two of one size the later one goes first.
+    offline = [which for which, need in enumerate(needs) if need.offline_offset is not None]
+    online = [which for which in reversed(range(len(needs))) if needs[which].offline_offset is None]
+    for turn, which in enumerate(offline + sorted(online, key=lambda which: -needs[which].size_bytes)):
         need = needs[which]
         offset = need.offline_offset
         if offset is None:
@@ -64,14 +66,6 @@ def place_in_line(needs: Sequence[BufferNeed]) -> list[int]:
 def height(needs: Sequence[BufferNeed], offsets: Sequence[int]) -> int:
     """The bytes the placed buffers take from offset 0."""
     return max((offset + need.size_bytes for need, offset in zip(needs, offsets, strict=True)), default=0)
-
-
-def _order(needs: Sequence[BufferNeed]) -> list[int]:
-    # Offline ones first as they come; the others are filled in from the back and then sorted by a bubble
-    # sort, which is stable: of two of one size the later one goes first.
-    offline = [which for which, need in enumerate(needs) if need.offline_offset is not None]
-    online = [which for which in reversed(range(len(needs))) if needs[which].offline_offset is None]
-    return offline + sorted(online, key=lambda which: -needs[which].size_bytes)
 
 
 def _lowest_gap(size_bytes: int, overlapping: Sequence[_Placed]) -> int:

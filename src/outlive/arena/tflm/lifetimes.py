@@ -5,8 +5,6 @@ operator; every operator, and every subgraph a control flow operator calls, open
 inputs and outputs always overlap, and nothing is computed in place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from outlive.kernels.tflm.context import RefusedError, Scratch

@@ -1,7 +1,5 @@
 """The plan for TensorFlow Lite Micro: head, tail, and the smallest arena that allocates."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 
@@ -16,8 +14,7 @@ from outlive.arena.tflm.allocation import (
 from outlive.arena.tflm.answer import AllocatedModel, HeadBuffer, Variable, granted, refused
 from outlive.arena.tflm.greedy import BufferNeed, TooManyBuffersError
 from outlive.arena.tflm.lifetimes import MicroLifetimes
-from outlive.kernels.tflm.abi import ABIS, KERNELS, align_up, size_of
-from outlive.kernels.tflm.allocator import BUFFER_ALIGN_BYTES
+from outlive.kernels.tflm.abi import ABIS, BUFFER_ALIGN_BYTES, KERNELS, align_up, size_of
 from outlive.kernels.tflm.context import MicroAllocation, RefusedError
 from outlive.model import Model, Tensor
 
@@ -224,17 +221,13 @@ def _offline_offsets(model: Model) -> tuple[int, ...] | None:
     found = None
     for entry in model.metadata:
         if entry.name == _OFFLINE_PLAN:
-            found = _read_offline(model, entry.data)
+            if entry.data is None or entry.data.nbytes < 4 * _HEADER_WORDS:
+                raise RefusedError(f"its metadata {_OFFLINE_PLAN} has no plan in it")
+            tensors = sum(len(subgraph.tensors) for subgraph in model.subgraphs)
+            (planned,) = struct.unpack_from("<i", entry.data, 8)
+            if planned != tensors:
+                raise RefusedError(f"its offline plan is for {planned} tensors, the model has {tensors}")
+            if entry.data.nbytes < 4 * (_HEADER_WORDS + tensors):
+                raise RefusedError("its offline plan is cut short")
+            found = struct.unpack_from(f"<{tensors}i", entry.data, 4 * _HEADER_WORDS)
     return found
-
-
-def _read_offline(model: Model, data: memoryview | None) -> tuple[int, ...]:
-    if data is None or data.nbytes < 4 * _HEADER_WORDS:
-        raise RefusedError(f"its metadata {_OFFLINE_PLAN} has no plan in it")
-    tensors = sum(len(subgraph.tensors) for subgraph in model.subgraphs)
-    (planned,) = struct.unpack_from("<i", data, 8)
-    if planned != tensors:
-        raise RefusedError(f"its offline plan is for {planned} tensors, the model has {tensors}")
-    if data.nbytes < 4 * (_HEADER_WORDS + tensors):
-        raise RefusedError("its offline plan is cut short")
-    return struct.unpack_from(f"<{tensors}i", data, 4 * _HEADER_WORDS)

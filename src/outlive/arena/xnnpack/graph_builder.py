@@ -1,13 +1,11 @@
 """From a run of the model's operators to XNNPACK's graph: Subgraph::Create and Visit...Node."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Mapping
 
 from outlive.arena.xnnpack.partition import Delegation, Run
 from outlive.kernels.xnnpack import checks
-from outlive.kernels.xnnpack.datatypes import DelegateView, datatype
+from outlive.kernels.xnnpack.checks import DelegateView, datatype
 from outlive.kernels.xnnpack.graph import Graph, Node, Value
 from outlive.kernels.xnnpack.registry import CUSTOM_OPERATORS, OPERATORS
 from outlive.model import Operator, Subgraph
@@ -41,7 +39,14 @@ class Builder:
         ]
         self._define_values(operators)
         for operator in operators:
-            self._visit(operator)
+            visit = _VISITS.get(operator.type) or _VISITS.get(operator.name)
+            if visit is not None:
+                visit(self, operator)
+            elif _node_type(operator) != "unary_elementwise":
+                self._simple(operator)
+            else:
+                node = self._node("unary_elementwise", self._ids(operator), operator)
+                node.what = "clamp" if operator.type in _CLAMPS else operator.type.lower()
         return self._graph
 
     def _define_values(self, operators: list[Operator]) -> None:
@@ -76,16 +81,6 @@ class Builder:
 
     def _shape(self, tensor: int) -> tuple[int, ...]:
         return self._shapes.get(tensor, self._subgraph.tensors[tensor].shape)
-
-    def _visit(self, operator: Operator) -> None:
-        visit = _VISITS.get(operator.type) or _VISITS.get(operator.name)
-        if visit is not None:
-            visit(self, operator)
-        elif _node_type(operator) != "unary_elementwise":
-            self._simple(operator)
-        else:
-            node = self._node("unary_elementwise", self._ids(operator), operator)
-            node.what = "clamp" if operator.type in _CLAMPS else operator.type.lower()
 
     def _view(self, operator: Operator) -> DelegateView:
         return DelegateView(operator, self._subgraph.tensors, self._shapes)

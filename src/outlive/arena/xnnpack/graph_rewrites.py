@@ -1,9 +1,7 @@
 """What XNNPACK makes of its graph before it runs, as far as memory goes: src/subgraph.c."""
 
-from __future__ import annotations
-
 from outlive.kernels.xnnpack.graph import Graph, Node
-from outlive.kernels.xnnpack.microkernels import InstructionSet
+from outlive.kernels.xnnpack.node_memory import InstructionSet
 
 # Nodes that can take over a clamp behind them (has_clamp).
 _CLAMPING = (
@@ -23,7 +21,16 @@ def rewrite(graph: Graph, instructions: InstructionSet) -> None:
     for step in (_drop_unread, _fuse_padding, _fuse_copies, _tabulate, _simplify, _drop_unread):
         step(graph)
         graph.compact()
-    _pack_inputs_inline(graph, instructions)
+    # xnn_subgraph_optimize_packed_lhs: products quantize their input themselves, unsigned where faster.
+    for node in graph.nodes:
+        maker = graph.maker(node.inputs[0]) if len(node.inputs) > 1 else None
+        if maker is None or maker.type != "convert" or graph.values[node.inputs[0]].kind != "qdint8":
+            continue
+        if node.type in ("fully_connected", "batch_matrix_multiply"):
+            graph.feed(node, [maker.inputs[0], *node.inputs[1:]])
+            node.numbers["inline"] = 1
+        if _unsigned_is_faster(instructions, graph.values[node.inputs[1]].kind, "convolution" in node.type):
+            node.numbers["unsigned"] = 1
     _drop_unread(graph)
     graph.compact()
 
@@ -175,19 +182,6 @@ def _skip_transpose(graph: Graph, product: Node) -> None:
     if only_last and graph.sole_reader(product.inputs[1]) is product:
         graph.feed(product, [product.inputs[0], turn.inputs[0]])
         product.numbers["transposed"] ^= 1
-
-
-def _pack_inputs_inline(graph: Graph, instructions: InstructionSet) -> None:
-    """xnn_subgraph_optimize_packed_lhs: products quantize their input themselves, unsigned where faster."""
-    for node in graph.nodes:
-        maker = graph.maker(node.inputs[0]) if len(node.inputs) > 1 else None
-        if maker is None or maker.type != "convert" or graph.values[node.inputs[0]].kind != "qdint8":
-            continue
-        if node.type in ("fully_connected", "batch_matrix_multiply"):
-            graph.feed(node, [maker.inputs[0], *node.inputs[1:]])
-            node.numbers["inline"] = 1
-        if _unsigned_is_faster(instructions, graph.values[node.inputs[1]].kind, "convolution" in node.type):
-            node.numbers["unsigned"] = 1
 
 
 def _unsigned_is_faster(instructions: InstructionSet, kernel: str, image: bool) -> bool:

@@ -1,14 +1,12 @@
 """What the delegate takes of a subgraph, and in which runs the runtime hands it over."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import pairwise
 
 from outlive.kernels.xnnpack import checks
-from outlive.kernels.xnnpack.datatypes import DelegateView, NotTaken
+from outlive.kernels.xnnpack.checks import DelegateView, NotTaken
 from outlive.kernels.xnnpack.registry import refusal
 from outlive.model import Model, Operator, Subgraph
 

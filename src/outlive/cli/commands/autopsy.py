@@ -13,23 +13,24 @@ from outlive.cli.terminal import complain
 from outlive.verbs.autopsy import autopsy
 
 EXAMPLES = """\
-examples:
-  outlive autopsy dmesg.log                    was it killed for memory?
-  outlive autopsy core.4242                    which signal, and the stack if gdb or pystack is installed
-  outlive autopsy serial.log                   what a microcontroller printed
-  outlive autopsy -                            what is piped or pasted in, such as the output of dmesg
-  outlive autopsy crash.log --model m.tflite   compare the log with the model: sizes, operator, its file
-exit codes: 0 something in it is known, 1 nothing is
+Examples:
+  outlive autopsy dmesg.log                         was a process killed for memory?
+  outlive autopsy core.4242                         the signal, and the stack if gdb or pystack is installed
+  outlive autopsy serial.log                        the messages of a microcontroller
+  dmesg | outlive autopsy -                         read standard input
+  outlive autopsy crash.log --model deadly.tflite   compare the log with the model
+
+Exit codes: 0 outlive knows something in it, 1 it knows nothing
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    option(parser, "file", "a log, a core file or a message; - is standard input", metavar="FILE")
+    option(parser, "file", "a log, a core file or a message; - reads standard input", metavar="FILE")
     option(
         parser,
         "--model",
-        "the model that was run; else the one that the log names, if it is there",
+        "the model that ran (default: the one that the log names, if it exists)",
         metavar="FILE",
     )
     add_output_options(parser)

@@ -12,21 +12,32 @@ from outlive.units import plural
 from outlive.verbs.blackbox import ACTIONS, blackbox
 
 EXAMPLES = """\
-examples:
-  outlive blackbox last                        the last death
-  outlive blackbox list                        all that are kept, the newest first
-  outlive blackbox show 20260301-101500-4242   one of them
-  outlive blackbox clear                       remove them
-  outlive blackbox off                         record nothing from now on; `on` undoes it
-Recorded are kernels with `%load_ext outlive`. Records are private to you and hold the cell, memory and stack,
-no outputs and no variables. exit code 1 if there is no such record
+Examples:
+  outlive blackbox last                        show the last death
+  outlive blackbox list                        list all records, the newest first
+  outlive blackbox show 20260301-101500-4242   show one record
+  outlive blackbox clear                       remove all records
+  outlive blackbox off                         stop recording; `on` starts it again
+
+Kernels are recorded after `%load_ext outlive`. A record is private to you. It holds the cell, the memory and
+the stack, but no outputs and no variables.
+
+Exit codes: 0 shown, 1 no such record
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    option(parser, "action", "what to do (default: last)", choices=ACTIONS, nargs="?", default="last")
-    option(parser, "name", "the record to show, as `list` names it", nargs="?")
+    option(
+        parser,
+        "action",
+        f"{', '.join(ACTIONS)} (default last)",
+        choices=ACTIONS,
+        metavar="ACTION",
+        nargs="?",
+        default="last",
+    )
+    option(parser, "name", "the record to show, by its name in `list`", nargs="?", metavar="NAME")
     add_output_options(parser)
 
 
@@ -38,14 +49,14 @@ def run(args: argparse.Namespace) -> int:
         complain(f"outlive blackbox: {error.args[0]}")
         return exits.USAGE if isinstance(error, ValueError) else exits.FINDINGS
     if args.action in ("on", "off"):
-        say(f"the black box is {args.action} for kernels that load outlive from now on")
+        say(f"recording is {args.action} for kernels that load outlive from now on")
     elif args.action == "clear":
         say(f"removed {plural(found.removed, 'record')}")
     elif found.deaths or (args.action == "list" and args.format == "json"):
         return present(args, found)
     elif args.action == "list":
-        complain("no kernel has died while outlive was loaded in it")  # which is good news
+        complain("no kernel has died with outlive loaded")  # which is good news
     else:
-        complain("outlive blackbox: there is no record: no kernel has died that was watched")
+        complain("outlive blackbox: no record, because no kernel has died with outlive loaded")
         return exits.FINDINGS
     return exits.CLEAN

@@ -12,7 +12,7 @@ from outlive.cli.terminal import complain, progress
 from outlive.errors import OutliveError
 from outlive.verbs.report import checkup
 
-_OPTIONS = ("--format", "--output", "-o", "--verbose", "-v", "-vv")
+_OPTIONS = ("--format", "--output", "-o", "--open", "--verbose", "-v", "-vv", "--quiet", "-q")
 
 
 def is_checkup(words: Sequence[str]) -> bool:
@@ -34,7 +34,7 @@ def run(words: Sequence[str]) -> int:
     args = parser.parse_args(list(words))
     check_output(args, args.file)
     try:
-        with progress() as tell:
+        with progress(args) as tell:
             found = checkup(args.file, tell)
     except OutliveError as error:
         complain(error)

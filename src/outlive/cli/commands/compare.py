@@ -12,37 +12,40 @@ from outlive.cli.present import check_output, present
 from outlive.cli.terminal import write_file, writing
 from outlive.rendering.media.json import dump
 from outlive.rendering.picture import check_plot, plot
+from outlive.units import Step
 from outlive.verbs.compare import compare
 
 EXAMPLES = """\
-examples:
-  outlive compare float.tflite int8.tflite --samples calibration.npz
-  outlive compare float.tflite int8.tflite --samples photos/ --layers 10:20     only these operators
-  outlive compare float.tflite int8.tflite --samples a.npz --layers CONV_2D 'stage4/*'
-  outlive compare float.tflite int8.tflite --samples a.npz --memory 128MB       in turns, if need be
-  outlive compare float.tflite int8.tflite --samples a.npz --csv layers.csv     as TensorFlow's debugger
-exit codes: 0 compared, 1 findings of severity error, or the models were refused, 2 usage, 3 a model died
+Examples:
+  outlive compare healthy.tflite healthy_int8.tflite                        with random samples
+  outlive compare healthy.tflite healthy_int8.tflite --samples images/      with real images
+  outlive compare healthy.tflite healthy_int8.tflite --layers 2:5           only these operators
+  outlive compare healthy.tflite healthy_int8.tflite --layers CONV_2D 'stem/*'
+  outlive compare healthy.tflite healthy_int8.tflite --memory 128MB         hold less at once
+  outlive compare healthy.tflite healthy_int8.tflite --csv layers.csv       as TensorFlow's debugger writes it
+
+Exit codes: 0 compared, 1 findings of severity error, or a model was refused, 2 usage, 3 a model died
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    option(parser, "reference", "the model that is right", metavar="REFERENCE")
-    option(parser, "candidate", "the model that is asked about", metavar="CANDIDATE")
+    option(parser, "reference", "the model that is right, such as the float model", metavar="REFERENCE")
+    option(parser, "candidate", "the model to compare with it, such as the int8 model", metavar="CANDIDATE")
     option(parser, "--samples")
-    words = "only these operators: indices, ranges (10:20), types, names or patterns of names"
+    words = "compare only these operators: indices, ranges (10:20), types, names or patterns"
     option(parser, "--layers", words, nargs="+", action="extend", default=[], metavar="WHICH")
-    words = "what may be held at once (default 512MB, or what a single operator takes, if that is more)"
+    words = "the most memory for captured tensors (default 512MB, or the need of the largest operator)"
     option(parser, "--memory", words)
-    words = "what runs the models: cpu (XNNPACK, the default), builtin or reference kernels"
+    words = "the kernels that run both models: cpu is XNNPACK (default)"
     option(parser, "--accelerator", words)
-    words = "do not run operators alone: quicker, and says less about where errors arise"
+    words = "do not run each operator alone: faster, but not sure which layer adds error"
     option(parser, "--no-born-here", words, dest="born_here", action="store_false")
-    option(parser, "--top", "how many layers to show (3; -v shows all)", default=3, metavar="N")
-    group = parser.add_argument_group("more files")
-    option(group, "--csv", "layer statistics as TensorFlow's debugger writes them", metavar="FILE")
-    option(group, "--node-data", "an overlay for Model Explorer", metavar="FILE")
-    option(group, "--plot", "a picture of the layers, .svg or .png", metavar="FILE")
+    option(parser, "--top", "show N layers (default 3; -v shows all)", default=3, metavar="N")
+    group = parser.add_argument_group("More files")
+    option(group, "--csv", "write layer statistics with the columns of TensorFlow's debugger", metavar="FILE")
+    option(group, "--node-data", "write an overlay for Model Explorer", metavar="FILE")
+    option(group, "--plot", "draw the layers as .svg or .png", metavar="FILE")
     add_output_options(parser, "html")
 
 
@@ -54,7 +57,9 @@ def run(args: argparse.Namespace) -> int:
             check_plot(args.plot)
 
         def hear(turn: int, turns: int, sample: int) -> None:
-            tell(f"sample {sample}" + (f", turn {turn} of {turns}" if turns > 1 else ""))
+            words = f"sample {sample}" + (f", turn {turn} of {turns}" if turns > 1 else "")
+            samples = getattr(sample, "total", None)
+            tell(Step(words, (turn - 1) * samples + sample, turns * samples) if samples else words)
 
         drift = compare(**options_for(compare, args), tell=hear)
     _write_more(args, drift)

@@ -9,19 +9,21 @@ from outlive.cli import exits
 from outlive.cli.arguments import add_telling_options, option, options_for
 from outlive.cli.failures import asking, tell_failure
 from outlive.cli.present import check_model_output, tell
-from outlive.cli.terminal import complain_lines, write_file
+from outlive.cli.terminal import complain_lines, sample_step, write_file
 from outlive.verbs.convert import convert
 
 EXAMPLES = """\
-settings are those of tf.lite.TFLiteConverter and of its target_spec; lists have commas between
-examples:
+Examples:
   outlive convert model.keras -o model.tflite
   outlive convert saved_model/ -o model.tflite --setting optimizations=DEFAULT
-  outlive convert model.keras -o int8.tflite --samples photos/ --setting supported_ops=TFLITE_BUILTINS_INT8
-  outlive convert build.py::make_model -o model.tflite          a function that makes a Keras model
-  outlive convert steps.py::scale -o scale.tflite --signature 1x4:float32          a function of tensors
-exit codes: 0 converted, 1 findings of severity error (asked to quantize and got float), the converter refused
-the model, the samples cannot be used or your function raised, 2 usage, 3 the worker died
+  outlive convert model.keras -o int8.tflite --samples images/ --setting supported_ops=TFLITE_BUILTINS_INT8
+  outlive convert build.py::make_model -o model.tflite      a function that returns a Keras model
+  outlive convert steps.py::scale -o scale.tflite --signature 1x4:float32   a function of tensors
+
+A setting is one of tf.lite.TFLiteConverter or of its target_spec. Separate the items of a list with commas.
+
+Exit codes: 0 converted, 1 findings of severity error (such as a float result where you asked for int8), or
+the converter, the samples or your function failed, 2 usage, 3 the worker died
 """
 
 
@@ -29,16 +31,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     words = "a SavedModel folder, a .keras or .h5 file, or FILE.py::FUNCTION"
     option(parser, "source", words, metavar="SOURCE")
-    option(parser, "-o", "--output", "where to write the model", required=True, metavar="FILE")
-    words = "to quantize with: an .npz or .npy file, or a folder of .npy, .npz and picture files"
+    option(parser, "-o", "--output", "write the model to FILE", required=True, metavar="FILE")
+    words = "samples for quantization: an .npz or .npy file, or a folder of .npy, .npz and image files"
     option(parser, "--samples", words)
-    words = "the arguments of the function to convert, such as 1x4:float32; ? is any size"
+    words = "the arguments of the function, such as 1x4:float32; ? stands for any size"
     option(parser, "--signature", words, nargs="+", action="extend", metavar="SHAPE:TYPE")
-    words = "a setting of the converter, such as optimizations=DEFAULT"
+    words = "a setting of the converter, such as optimizations=DEFAULT (repeatable)"
     option(parser, "--setting", words, several=True, metavar="NAME=VALUE")
-    option(parser, "--memory", "what the worker may use")
+    option(parser, "--memory", "the most memory that the worker may use")
     option(parser, "--seconds")
-    add_telling_options(parser)
+    add_telling_options(parser, "html")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         with asking(args, "converting") as hear:
             options = {**options_for(convert, args), **dict(map(_setting, args.setting))}
-            made = convert(**options, tell=lambda sample: hear(f"sample {sample}"))
+            made = convert(**options, tell=lambda sample: hear(sample_step(sample)))
     except TypeError as error:
         return tell_failure(args, error)
     except Exception as error:
@@ -63,5 +65,5 @@ def run(args: argparse.Namespace) -> int:
 def _setting(word: str) -> tuple[str, str]:
     name, equals, value = word.partition("=")
     if not equals or not name.isidentifier():
-        raise ValueError(f"{word[:60]!r} is no setting; write it as optimizations=DEFAULT")
+        raise ValueError(f"{word[:60]!r} is not a setting; write it as optimizations=DEFAULT")
     return name, value

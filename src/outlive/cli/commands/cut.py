@@ -7,51 +7,50 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from outlive.cli.arguments import option
+from outlive.cli.arguments import add_telling_options, option
 from outlive.cli.failures import refusing
-from outlive.cli.present import tell
+from outlive.cli.present import check_model_output, tell
 from outlive.cli.terminal import write_file
 from outlive.verbs.cut import cut
 from outlive.verbs.read import read
 
 EXAMPLES = """\
-examples:
-  outlive cut model.tflite --ops 10:20 -o part.tflite      operators 10 to 19
-  outlive cut model.tflite --ops 5 -o one.tflite           one operator; --ops 3,7,9 for several
-  outlive cut model.tflite --until 12 -o front.tflite      all operators up to 12, and 12 itself
-  outlive cut model.tflite --outputs conv/out,#12 -o part.tflite   what these tensors need, and no more
+Examples:
+  outlive cut healthy.tflite --ops 2:5 -o part.tflite          operators 2 to 4
+  outlive cut healthy.tflite --ops 5 -o one.tflite             one operator; --ops 3,7,9 for several
+  outlive cut healthy.tflite --until 3 -o front.tflite         operators 0 to 3
+  outlive cut healthy.tflite --outputs block1/add -o part.tflite   everything that this tensor needs
   outlive cut model.tflite --input-shape image=1x96x96x3 -o small.tflite
   outlive cut model.tflite --ops 5 --make-input conv/weights -o part.tflite
   outlive cut model.tflite --make-constant mask=mask.npy -o part.tflite
-`outlive read MODEL --graph` lists operators and tensors with their numbers; names may be written #NUMBER.
+
+`outlive read MODEL --graph` lists operators and tensors with their numbers. #12 stands for tensor 12.
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     option(parser, "file")
-    which = parser.add_argument_group("what to cut out")
+    which = parser.add_argument_group("Part to keep")
     one = which.add_mutually_exclusive_group()
-    option(one, "--ops", "operators: 5, 3,7,9 or 10:20 (20 left out)", metavar="WHICH")
-    option(one, "--until", "every operator up to N, and N itself", metavar="N")
-    words = "tensors that become the outputs, by name or #index; what they do not need is left out"
+    option(one, "--ops", "operators: 5, 3,7,9 or 10:20 (without 20)", metavar="WHICH")
+    option(one, "--until", "all operators up to and including N", metavar="N")
+    words = "tensors that become the outputs, by name or #index; only what they need is kept"
     option(which, "--outputs", words, several=True, metavar="NAMES")
-    change = parser.add_argument_group("what to change in it")
-    words = "a fixed shape of an input, such as image=1x96x96x3; LiteRT works out the others in a worker"
+    change = parser.add_argument_group("Changes")
+    words = "fix the shape of an input, such as image=1x96x96x3; LiteRT computes the other shapes in a worker"
     option(change, "--input-shape", words, several=True, metavar="NAME=SHAPE")
-    words = "a constant, or a tensor in between, that becomes an input"
+    words = "turn a constant or an intermediate tensor into an input"
     option(change, "--make-input", words, several=True, metavar="NAME")
-    words = "an input, or a tensor in between, that becomes a constant with the value in a .npy file"
+    words = "turn an input or an intermediate tensor into a constant with the value of a .npy file"
     option(change, "--make-constant", words, several=True, metavar="NAME=FILE.npy")
-    output = parser.add_argument_group("output")
-    option(output, "-o", "--output", "where to write the part", metavar="FILE", required=True)
-    words = "how to show what was cut (default text)"
-    option(output, "--format", words, choices=("text", "json"), default="text")
-    option(output, "-v", "--verbose", "show more")
+    option(parser, "-o", "--output", "write the part to FILE", metavar="FILE", required=True)
+    add_telling_options(parser, "html")
 
 
 def run(args: argparse.Namespace) -> int:
     """Cut, write and show; usage errors list the choices."""
+    check_model_output(args)
     with refusing(args):
         _refuse_output(args)
         model = read(args.file)
@@ -98,4 +97,4 @@ def _load(path: str) -> Any:
     try:
         return np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise ValueError(f"{path} is no array that numpy.save wrote: {error}") from None
+        raise ValueError(f"{path} is not an array that numpy.save wrote: {error}") from None

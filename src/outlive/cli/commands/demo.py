@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +22,11 @@ from outlive.finding import shell_path
 from outlive.rendering import page_of
 from outlive.rendering.finding_text import rich_finding
 from outlive.rendering.media.text import draw_text
+from outlive.rendering.pages.check import check_lines
 from outlive.verbs.check import check
 from outlive.verbs.compare import compare
 from outlive.verbs.delegates import delegates
-from outlive.verbs.demo import copy_demo_models, demo_path, demo_paths
+from outlive.verbs.demo import copy_demo_models, demo_paths
 from outlive.verbs.diagnose import diagnose
 from outlive.verbs.fit import fit
 from outlive.verbs.guard import guard
@@ -33,18 +37,18 @@ from outlive.verbs.report import report
 from outlive.verbs.run import run as run_model
 
 EXAMPLES = """\
-examples:
-  outlive demo                           the tour; needs no network and no model of yours
-  outlive demo --all --report demo.html  the whole tour, and a page to look at
-  outlive demo --copy here               copy the demo models to play with them
+Examples:
+  outlive demo                           take the tour; it needs no network and no model
+  outlive demo --all --report demo.html  take the whole tour, and write a report
+  outlive demo --copy .                  copy the demo models to this folder
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    option(parser, "--copy", "only copy the demo models to FOLDER", metavar="FOLDER")
-    option(parser, "--all", "the whole tour, which takes some seconds more")
-    option(parser, "--report", "leave a report to open in a browser", metavar="FILE.html")
+    option(parser, "--copy", "copy the demo models to FOLDER, and show no tour", metavar="FOLDER")
+    option(parser, "--all", "take the whole tour, about a minute")
+    option(parser, "--report", "write a report to open in a browser", metavar="FILE.html")
     add_output_options(parser)
 
 
@@ -54,9 +58,25 @@ def run(args: argparse.Namespace) -> int:
         return _copy(args.copy)
     if args.format == "json":
         present(args, read_files(demo_paths()))
-    else:
-        write_text(args, _tour(args.all, args.report))
+        return exits.CLEAN
+    page = None if args.report is None else os.path.abspath(args.report)
+    args.output = None if args.output is None else os.path.abspath(args.output)
+    with _models_here():
+        write_text(args, _tour(args.all, page))
     return exits.CLEAN
+
+
+@contextmanager
+def _models_here() -> Iterator[None]:
+    """A folder with copies of the models as the working directory: the tour shows what users will see."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory(prefix="outlive-demo-") as folder:
+        list(copy_demo_models(folder))
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
 
 
 def _copy(folder: str) -> int:
@@ -72,38 +92,25 @@ def _copy(folder: str) -> int:
 def _tour(every: bool, report: str | None) -> Iterator[RenderableType]:
     stops = (*_STOPS, *_MORE_STOPS) if every else _STOPS
     for number, (title, command, part) in enumerate(stops, 1):
-        yield Text.assemble((f"{number}. {title}\n", "bold"), (f"   {command}\n" if command else "", "green"))
-        yield from draw_text(page_of(part()))
-        yield ""
-    if every:
-        title = "Any Python function, with a limit"
-        yield Text.assemble(
-            (f"{len(stops) + 1}. {title}\n", "bold"), ("   guard(function, memory='64MB')\n", "green")
-        )
-        yield from _guarded()
+        yield Text.assemble((f"{number}. {title}\n", "bold"), (f"   $ {command}\n", "green"))
+        yield from part()
         yield ""
     if report is not None:
-        yield from _report(report, len(stops) + (2 if every else 1))
+        yield from _report(report, len(stops) + 1)
     if not every:
-        yield Text.assemble(
-            "The whole tour, in less than a minute: ", ("outlive demo --all --report demo.html", "green")
-        )
-    yield Text.assemble("Try them yourself: ", ("outlive demo --copy here", "green"))
-
-
-def _half_checked() -> Any:
-    data = Path(demo_path("healthy")).read_bytes()
-    return check(data[: len(data) // 2], config=False)
+        whole = "outlive demo --all --report demo.html"
+        yield Text.assemble("The whole tour, in less than a minute: ", (whole, "green"))
+    yield Text.assemble("Copy these models to try them yourself: ", ("outlive demo --copy .", "green"))
 
 
 def _guarded() -> Iterator[RenderableType]:
     try:
         size = guard(_hungry, memory="64MB", seconds=30.0)()
-        yield Text(f"it came back with {size:,} bytes")
+        yield Text(f"It returned {size:,} bytes.")
     except OutliveError as error:
         yield rich_finding(error.finding)
     except MemoryError:
-        yield Text("It wanted 1 GB, and got a MemoryError at 64 MB; this program goes on.")
+        yield Text("The function asked for 1 GB and got a MemoryError at 64 MB. This program goes on.")
 
 
 def _hungry() -> int:
@@ -111,67 +118,68 @@ def _hungry() -> int:
     return sum(len(part) for part in [bytes(8_000_000) for _ in range(125)])
 
 
-def _of(verb: Callable[..., Any], *models: str, **options: Any) -> Callable[[], Any]:
-    """The verb on demo models, when it is its turn."""
-    return lambda: verb(*map(demo_path, models), **options)
+def _half_checked() -> Iterator[RenderableType]:
+    data = Path("healthy.tflite").read_bytes()
+    Path("half.tflite").write_bytes(data[: len(data) // 2])
+    return _of(check, "half.tflite", config=False)()
 
 
-# What is shown, the command for it, and what gives the result.
-Stop = tuple[str, str, Callable[[], Any]]
+Part = Callable[[], Iterator[RenderableType]]
+
+
+def _of(verb: Callable[..., Any], *models: str, **options: Any) -> Part:
+    """What the command shows of a verb's result, when it is its turn."""
+    return lambda: draw_text(page_of(verb(*models, **options)))
+
+
+# The question, the command for it, and what it shows.
+Stop = tuple[str, str, Part]
 _STOPS: tuple[Stop, ...] = (
-    ("Models that ship with outlive", "outlive read *.tflite", lambda: read_files(demo_paths())),
-    ("What is in a healthy one", "outlive read healthy.tflite", _of(read, "healthy")),
+    ("What is wrong with these models?", "outlive check .", lambda: check_lines(check(".", config=False))),
     (
-        "How much memory it will need, before it runs",
-        "outlive plan healthy.tflite",
-        _of(plan, "healthy"),
+        "Does a model fit into 64 MB?",
+        "outlive plan too_big.tflite --ram 64MB",
+        _of(plan, "too_big.tflite", ram="64MB"),
     ),
     (
-        "A small file that needs much",
-        "outlive plan too_big.tflite --accelerator builtin --ram 64MB",
-        _of(plan, "too_big", accelerator="builtin", ram="64MB"),
+        "Does it run? It crashes, and your program survives",
+        "outlive run deadly.tflite",
+        _of(run_model, "deadly.tflite"),
     ),
-    (
-        "What a wasteful one could do without",
-        "outlive check wasteful.tflite",
-        _of(check, "wasteful", config=False),
-    ),
-    ("A file that lies: the healthy model, cut in half", "", _half_checked),
-    (
-        "A model that kills whoever runs it, before it runs",
-        "outlive check deadly.tflite",
-        _of(check, "deadly", config=False),
-    ),
-    ("The same model, run: it dies, we do not", "outlive run deadly.tflite", _of(run_model, "deadly")),
+    ("Why does it crash?", "outlive diagnose deadly.tflite", _of(diagnose, "deadly.tflite")),
 )
 _MORE_STOPS: tuple[Stop, ...] = (
-    ("Why it dies, and what works", "outlive diagnose deadly.tflite", _of(diagnose, "deadly")),
+    ("What is in a model?", "outlive read healthy.tflite", _of(read, "healthy.tflite")),
+    ("How much memory does it need?", "outlive plan healthy.tflite", _of(plan, "healthy.tflite")),
+    ("How fast is it?", "outlive run healthy.tflite", _of(run_model, "healthy.tflite")),
+    ("What is wrong with half a download?", "outlive check half.tflite", _half_checked),
     (
-        "What quantization changed",
+        "What did quantization change?",
         "outlive compare healthy.tflite healthy_int8.tflite",
-        _of(compare, "healthy", "healthy_int8"),
+        _of(compare, "healthy.tflite", "healthy_int8.tflite"),
     ),
     (
-        "What an accelerator takes",
+        "Which operators does an accelerator take?",
         "outlive delegates healthy.tflite --only xnnpack",
-        _of(delegates, "healthy", only=("xnnpack",)),
+        _of(delegates, "healthy.tflite", only=("xnnpack",)),
     ),
     (
         "Does it leak?",
         "outlive leak healthy.tflite --cycle invoke --repeat 300",
-        _of(leak, "healthy", cycle="invoke", repeat=300),
+        _of(leak, "healthy.tflite", cycle="invoke", repeat=300),
     ),
     (
-        "What would fit into 400 KB?",
+        "How do I make it fit into 400 KB?",
         "outlive fit healthy.tflite --ram 400KB",
-        _of(fit, "healthy", ram="400KB"),
+        _of(fit, "healthy.tflite", ram="400KB"),
     ),
+    ("Can I limit any Python function?", "outlive.guard(function, memory='64MB')()", _guarded),
 )
 
 
 def _report(path: str, number: int) -> Iterator[RenderableType]:
     """The page of the model that dies."""
-    title = f"{number}. All of it on one page, to look at and to send\n"
-    yield Text.assemble((title, "bold"), (f"   outlive report deadly.tflite -o {shell_path(path)}", "green"))
-    report(demo_path("deadly")).save(path)
-    yield Text.assemble("   written; open it in a browser: ", (path, "bold"), "\n")
+    command = f"   $ outlive report deadly.tflite -o {shell_path(path)}\n"
+    yield Text.assemble((f"{number}. How do I share all of this?\n", "bold"), (command, "green"))
+    report("deadly.tflite").save(path)
+    yield Text.assemble("Open this page in a browser: ", (path, "bold"), "\n")

@@ -9,11 +9,12 @@ from outlive.cli.present import check_output, present
 from outlive.verbs.devices import devices
 
 EXAMPLES = """\
-examples:
-  outlive devices                                        their names, memory and documents
-  outlive devices --format json
-`outlive plan model.tflite --device NAME` says whether a model fits one.
-Your own: a .toml file in ~/.config/outlive/devices, as docs/how-to/plan_memory.md describes.
+Examples:
+  outlive devices                        names, memory and data sheets
+  outlive devices --format json          for programs
+
+`outlive plan MODEL --device NAME` says whether a model fits a device. `outlive help device-files` says how
+to add your own.
 """
 
 

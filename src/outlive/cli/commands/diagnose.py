@@ -10,12 +10,14 @@ from outlive.cli.present import check_output, present
 from outlive.verbs.diagnose import diagnose
 
 EXAMPLES = """\
-examples:
-  outlive diagnose model.tflite                           run it, and find out what it takes
-  outlive diagnose model.tflite --inputs batch.npz --seconds 20 --memory 512MB
-  outlive diagnose model.tflite --reduce small.tflite     the smallest model that ends so, and repro.py
-  outlive diagnose model.tflite --bundle report.zip       all that was seen; weights only --with-weights
-exit codes: 0 it runs, 1 it was refused or is not sound, 3 it died
+Examples:
+  outlive diagnose deadly.tflite                          run it, and find the cause
+  outlive diagnose deadly.tflite --seconds 20 --memory 512MB
+  outlive diagnose deadly.tflite --reduce small.tflite    write the smallest model that dies the same way
+  outlive diagnose deadly.tflite --bundle report.zip      a bug report, without weights
+  outlive diagnose model.tflite --inputs batch.npz        with your inputs
+
+Exit codes: 0 the model runs, 1 it was refused or its file is broken, 3 it died
 """
 
 
@@ -25,11 +27,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_run_options(parser, "--inputs", "--input", seconds=" (default 8)")
     option(parser, "--accelerator")
     option(parser, "--threads")
-    words = "write the smallest model found that ends so (few operators, small tensors), with repro.py"
+    words = "write the smallest model that ends the same way, and repro.py beside it"
     option(parser, "--reduce", words, metavar="OUT.tflite")
-    words = "write flights, findings, versions and the reproducer to a zip"
+    words = "write a bug report: runs, findings, versions and a reproducer as a .zip file"
     option(parser, "--bundle", words, metavar="OUT.zip")
-    option(parser, "--with-weights", "put the model itself into the bundle as well")
+    option(parser, "--with-weights", "put the model into the bundle, weights included")
     add_output_options(parser, "html")
 
 

@@ -6,24 +6,28 @@ import argparse
 
 from outlive.cli.arguments import add_output_options, option
 from outlive.cli.present import present
+from outlive.cli.terminal import progress
 from outlive.verbs.doctor import doctor
 
 EXAMPLES = """\
-examples:
+Examples:
   outlive doctor                         runtimes, memory, limits, isolation, accelerators
-  outlive doctor --format json           the same for programs
-  outlive doctor --clean                 empty the caches, and say what was removed
-exit code 1 if models cannot be run here: no runtime is installed, or no process can be started
+  outlive doctor --format json           for programs
+  outlive doctor --clean                 empty the caches first
+
+Exit codes: 0 models can run here, 1 they cannot: no runtime is installed, or no process can start
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    words = "first remove all that is kept between runs, and temporary files and cgroups of killed programs"
+    words = "first remove the caches, and temporary files and cgroups of killed programs"
     option(parser, "--clean", words)
     add_output_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Look, try, and tell; 1 if something is missing without which no model can be run."""
-    return present(args, doctor(clean=args.clean))
+    with progress(args, "trying what works here"):
+        found = doctor(clean=args.clean)
+    return present(args, found)

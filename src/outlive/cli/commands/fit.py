@@ -16,58 +16,72 @@ from outlive.rendering.picture import check_plot, plot
 from outlive.verbs.fit import JSON_NAME, SNIPPET_NAME, fit, save_fit, save_targets
 
 EXAMPLES = """\
-the order, cheapest for you first; the first round in which something fits that loses at most --max-loss
-(or 5%, if none is given) is the last, unless --all:
-  1. settings (XNNPACK, its weight cache, builtin kernels), waste removed     same results, but for rounding
-  2. a smaller batch                                                          the same in smaller portions
-  3. smaller numbers: fp16, weight-only-int8, static-int16x8, dynamic-int8,   another model
-     static-int8, weight-only-int4, static-int8 with its worst layers float
-  4. smaller pictures                                                         other results
-  5. smaller pictures in smaller numbers
-a candidate fits if it ran in a worker limited to the budget; of those that do, the least loss wins,
-and among equals one that no other beats in memory, file and time
-a metric by which the original scores less than 0 or more than 1 has losses in its own units: there --max-loss
-and the 5% are a part of the original's score
-examples:
-  outlive fit float.tflite --ram 8MB --samples photos/ -o small.tflite
+Examples:
+  outlive fit healthy.tflite --ram 400KB                     what fits, and what does it cost?
+  outlive fit healthy.tflite --ram 400KB --samples images/ -o small.tflite
   outlive fit float.tflite --ram 8MB --flash 1MB --samples a.npz --max-loss 1% -o small.tflite
   outlive fit float.tflite --ram 8MB --metric accuracy.py:accuracy -o small.tflite
   outlive fit float.tflite --device raspberry-pi-pico --samples a.npz -o firmware/
   outlive fit float.tflite --ram 64MB --batch 32 --all --plot front.svg
-  outlive fit model.keras --ram 8MB -o small.tflite          converted first, by TensorFlow in a worker
-exit codes: 0 something fits, 1 the model or the samples are refused, 2 usage, 3 the model died,
-4 nothing fits, 130 interrupted or asked to end (what was known by then is shown and written)
+  outlive fit model.keras --ram 8MB -o small.tflite          TensorFlow converts it first, in a worker
+
+The search tries the cheapest changes first, and stops after the round in which a candidate fits and loses at
+most --max-loss (default 5%). --all tries everything.
+  1. settings (XNNPACK, its weight cache, builtin kernels), no waste   same results, except rounding
+  2. a smaller batch                                                   same results, in smaller portions
+  3. quantization: fp16, weight-only-int8, static-int16x8,             other results
+     dynamic-int8, static-int8, weight-only-int4, and static-int8
+     with its worst layers in float
+  4. smaller images                                                    other results
+  5. smaller images and quantization                                   other results
+
+A candidate fits if it runs in a worker that is limited to the budget. The least loss wins; among equals, the
+one that no other beats in memory, file size and time. If the metric gives the original a score below 0 or
+above 1, losses are in units of the metric, and --max-loss is a share of that score.
+
+Exit codes: 0 something fits, 1 the model or the samples are refused, 2 usage, 3 the model died, 4 nothing
+fits, 130 interrupted (the result so far is shown and written)
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     option(parser, "model", "a .tflite, .keras or .h5 file, or a SavedModel folder", metavar="MODEL")
-    words = f"where the chosen model goes, a file or a folder; {JSON_NAME} and {SNIPPET_NAME} beside it"
+    words = f"write the chosen model to this file or folder, with {JSON_NAME} and {SNIPPET_NAME} beside it"
     option(parser, "-o", "--output", words, metavar="OUT")
-    memory = parser.add_argument_group("the memory there is").add_mutually_exclusive_group(required=True)
-    option(memory, "--ram", "memory granted to the model, such as 8MB")
+    memory = parser.add_argument_group("Memory budget").add_mutually_exclusive_group(required=True)
+    option(memory, "--ram", "the memory that you grant the model, such as 8MB")
     option(memory, "--device")
-    option(parser, "--flash", "what the file may have, such as 1MB", metavar="SIZE")
-    loss = parser.add_argument_group("what it may cost")
+    option(parser, "--flash", "the largest file, such as 1MB", metavar="SIZE")
+    loss = parser.add_argument_group("Accuracy")
     option(loss, "--samples")
-    words = "a function of predict, or of outputs and samples; more is better (default: like the original)"
+    words = (
+        "a function of predict, or of outputs and samples; higher is better (default: agreement with the "
+        "original)"
+    )
     option(loss, "--metric", words, metavar="FILE.py:NAME")
-    option(loss, "--max-loss", "the most it may lose, such as 1%%", metavar="SHARE")
-    start = parser.add_argument_group("where to start")
+    option(loss, "--max-loss", "the largest loss, such as 1%%", metavar="SHARE")
+    start = parser.add_argument_group("Starting point")
     option(start, "--batch")
-    option(start, "--input", "another shape of an input", several=True, dest="inputs", metavar="NAME=SHAPE")
-    words = "only this one (default: XNNPACK and the builtin kernels; tflm on microcontrollers)"
+    option(
+        start,
+        "--input",
+        "set the shape of an input (repeatable)",
+        several=True,
+        dest="inputs",
+        metavar="NAME=SHAPE",
+    )
+    words = "use only these kernels (default: XNNPACK and builtin; tflm on microcontrollers)"
     option(start, "--accelerator", words, choices=(*KERNELS_OF_CPU, "tflm"), default=None)
     option(start, "--threads")
-    how = parser.add_argument_group("the search")
+    how = parser.add_argument_group("Search")
     option(how, "--all", "try and show every candidate")
     option(how, "--seconds")
-    option(how, "--jobs", "candidates side by side (default: half the cores)", metavar="N")
-    words = "find out anew what was found out before"
+    option(how, "--jobs", "candidates to run at the same time (default: half the cores)", metavar="N")
+    words = "use no earlier results"
     option(how, "--no-cache", words, dest="cache", action="store_false")
     option(parser, "--plot", "draw memory against loss as .svg or .png", metavar="FILE")
-    add_telling_options(parser)
+    add_telling_options(parser, "html")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -107,6 +121,6 @@ def _check_folder(model: Path) -> None:
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     if not folder.is_dir():
-        raise OutputError(f"cannot write {model}: {folder} is no folder")
+        raise OutputError(f"cannot write {model}: {folder} is not a folder")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise OutputError(f"cannot write {model}: {folder} is not yours to write to")
+        raise OutputError(f"cannot write {model}: you have no permission to write to {folder}")

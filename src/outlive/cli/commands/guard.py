@@ -15,24 +15,25 @@ from outlive.rendering.console import print_parts
 from outlive.verbs.guard import guard
 
 EXAMPLES = """\
-examples:
-  outlive guard train.py --epochs 3                 the script's own arguments come after its name
+Examples:
+  outlive guard train.py --epochs 3                 arguments after the script belong to the script
   outlive guard --memory 2GB --seconds 600 convert.py model/
-  outlive guard -m package.module input.txt         as python -m does
+  outlive guard -m package.module input.txt         like python -m
   outlive guard --format json --output flight.json train.py
-exit codes: the script's own if it ends by itself, 3 if it died or was ended at a limit, 2 usage,
+
+Exit codes: the exit code of the script if it ends by itself, 3 if it died or reached a limit, 2 usage,
 130 interrupted
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    option(parser, "-m", "SCRIPT is the name of a module", dest="as_module")
-    option(parser, "--memory", "most private memory it may add, such as 2GB")
-    option(parser, "--seconds", "most seconds it may take")
-    add_sandbox_option(parser, "off", "the script is your own, and off unless you ask for it")
+    option(parser, "-m", "SCRIPT is a module, as in python -m", dest="as_module")
+    option(parser, "--memory", "the most memory that the script may use, such as 2GB")
+    option(parser, "--seconds", "the most seconds that the script may take")
+    add_sandbox_option(parser, "off", "default off")
     add_output_options(parser)
-    words = "a Python file, or a module with -m; what follows is for the script"
+    words = "a Python file, or a module with -m; the words after it go to the script"
     option(parser, "words", words, nargs=argparse.PARSER, metavar="SCRIPT")
 
 

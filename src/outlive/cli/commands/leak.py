@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from outlive.cli import exits
 from outlive.cli.arguments import add_output_options, option, options_for
@@ -11,39 +12,46 @@ from outlive.cli.present import check_output, present
 from outlive.cli.terminal import complain, complain_lines, writing
 from outlive.errors import OutliveError
 from outlive.names import safe
+from outlive.units import Step
 from outlive.verbs.choices import RUNTIMES
 from outlive.verbs.leak import leak, traceback_of
 
 EXAMPLES = """\
-examples:
-  outlive leak model.tflite                            load, invoke and resize, each again and again
-  outlive leak model.tflite --cycle invoke --repeat 5000
+Examples:
+  outlive leak healthy.tflite --cycle invoke --repeat 300   300 calls
+  outlive leak healthy.tflite                          load, invoke and resize, until the verdict is clear
   outlive leak train.py::step                          a function of a script, called without arguments
   outlive leak train.py::step --repeat 25 --ram 2GB    when would 2 GB be full?
-  outlive leak convert.py::round --seconds 600 --plot growth.svg
-Without --repeat it goes on until the verdict is clear, or the seconds are over. What a function prints to
-standard output is not shown.
-exit codes: 0 no leak found, 1 it leaks, 2 usage, 3 it died
+  outlive leak convert.py::step --seconds 600 --plot growth.svg
+
+The standard output of a function is not shown.
+
+Exit codes: 0 no leak found, 1 it leaks, 2 usage, 3 it died
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    option(parser, "target", "what to repeat", metavar="MODEL|SCRIPT.py::FUNCTION")
-    words = "what to repeat of a model (default all, each in a worker of its own)"
+    option(parser, "target", "the model or function to repeat", metavar="MODEL|SCRIPT.py::FUNCTION")
+    words = "the part of a model's life to repeat (default all, each in its own worker)"
     option(parser, "--cycle", words, choices=("load", "invoke", "resize", "all"), default="all")
-    option(parser, "--repeat", "repeat exactly N times (default: until the verdict is clear)", metavar="N")
-    option(parser, "--seconds", "most seconds for each cycle, and for one round (default 120)", default=120.0)
+    option(parser, "--repeat", "repeat N times (default: until the verdict is clear)", metavar="N")
+    option(parser, "--seconds", "the most seconds for each cycle (default 120)", default=120.0)
     size = parser.add_mutually_exclusive_group()
-    words = "the memory that would be full one day, such as 2GB"
+    words = "estimate when this memory is full, such as 2GB"
     option(size, "--ram", "--limit", words, dest="ram", metavar="SIZE")
-    option(size, "--device", "the same, of a device that `outlive plan` knows")
-    option(parser, "--memory", "most private memory the worker may add")
+    option(size, "--device", "estimate when the memory of a device is full")
+    option(parser, "--memory", "the most memory that the worker may add")
     option(parser, "--accelerator")
     option(parser, "--threads")
     option(parser, "--runtime", choices=RUNTIMES)
-    option(parser, "--plot", "write the curves to an .svg or .png file", metavar="FILE")
+    option(parser, "--plot", "draw the curves as .svg or .png", metavar="FILE")
     add_output_options(parser, "html")
+
+
+def _step(cycle: str, stage: Any, repeat: int | None) -> str:
+    words = safe(f"{cycle}: {stage}", 100)
+    return words if repeat is None else Step(words, stage.calls, repeat)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
             growth = leak(
                 args.target,
                 **options_for(leak, args),
-                tell=lambda cycle, stage: tell(safe(f"{cycle}: {stage}", 100)),
+                tell=lambda cycle, stage: tell(_step(cycle, stage, args.repeat)),
             )
         except OutliveError:
             raise
@@ -67,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
             if not raised:
                 raise
             complain_lines(raised.rstrip())
-            complain("outlive leak: it raised this in its first round")
+            complain("outlive leak: the function raised this in its first round")
             return exits.FINDINGS
     if args.plot:
         with writing(args.plot):

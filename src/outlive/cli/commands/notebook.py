@@ -10,17 +10,18 @@ from typing import ClassVar
 
 from outlive.atomic_files import write_whole
 from outlive.cli import exits
-from outlive.cli.arguments import FORMATS, option
+from outlive.cli.arguments import add_output_options, option
 from outlive.cli.terminal import complain, write_plain
 from outlive.names import safe
 
 EXAMPLES = """\
-examples:
-  outlive notebook install       cards, %%outlive and the black box in every kernel, without %load_ext
-  outlive notebook uninstall     as before
-  outlive notebook status        whether it is installed, and where
-It is one file in the startup folder of your IPython profile (IPYTHONDIR, or ~/.ipython). Kernels that have no
-outlive in their environment start as ever.
+Examples:
+  outlive notebook status        is it installed, and where?
+  outlive notebook install       load outlive in every kernel, without %load_ext
+  outlive notebook uninstall     undo it
+
+It writes one file into the startup folder of your IPython profile (IPYTHONDIR, or ~/.ipython). Kernels in
+environments without outlive start as before.
 """
 _FILE = "50-outlive.py"
 _LINES = """\
@@ -44,19 +45,22 @@ class StartupFile:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    option(parser, "action", "what to do", choices=("install", "uninstall", "status"))
-    words = "the IPython profile (default: default)"
+    option(
+        parser,
+        "action",
+        "install, uninstall or status",
+        choices=("install", "uninstall", "status"),
+        metavar="ACTION",
+    )
+    words = "the IPython profile (default: the profile named default)"
     option(parser, "--profile", words, default="default", action="store")
-    output = parser.add_argument_group("output")
-    words = f"{FORMATS['text']}, {FORMATS['json']}"
-    option(output, "--format", words, choices=("text", "json"), default="text")
-    option(output, "--output", "write to FILE instead of standard output", metavar="FILE")
+    add_output_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write or remove the file, and say where it is."""
     if not args.profile or os.sep in args.profile or args.profile.startswith("."):
-        complain("outlive notebook: a profile is a name, not a path")
+        complain("outlive notebook: the profile must be a name, not a path")
         return exits.USAGE
     path = startup_file(args.profile)
     try:
@@ -86,5 +90,5 @@ def _tell(args: argparse.Namespace, path: Path) -> None:
         document = document_of(StartupFile(installed=there, path=str(path)))
         write_plain(args, dump(document) + "\n")
         return
-    state = "new kernels load outlive by themselves" if there else "kernels do not load outlive by themselves"
-    write_plain(args, safe(f"{state}: {path}{'' if there else ' is not there'}") + "\n")
+    state = "new kernels load outlive" if there else "kernels do not load outlive"
+    write_plain(args, safe(f"{state}: {path}{'' if there else ' does not exist'}") + "\n")

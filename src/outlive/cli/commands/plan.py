@@ -15,47 +15,49 @@ from outlive.verbs.devices import devices
 from outlive.verbs.plan import named_shapes, plan
 
 EXAMPLES = """\
-examples:
-  outlive plan model.tflite                              with XNNPACK, LiteRT's default
-  outlive plan model.tflite --accelerator tflm --device raspberry-pi-pico
-  outlive plan model.tflite --ram 64MB                   does it fit?
-  outlive plan model.tflite --here                       does it fit in what this process may use?
-  outlive plan model.tflite --input image=1x512x512x3    what if
-  outlive plan model.tflite --batch 8 --measure          planned beside measured
-  outlive plan model.tflite --sweep batch=1,2,4 --sweep image=224,320,512
-  outlive plan model.tflite --compare builtin,cpu,cpu+weight-cache,tflm
-  outlive plan --devices                                 boards, phones, microcontrollers
-  outlive plan model.tflite --format trace --output plan.json    to look at in ui.perfetto.dev
-exit codes: 0 planned (and fits), 1 the file is broken or the runtime refuses the model,
-2 impossible shapes or names, 4 does not fit, or is not known to
+Examples:
+  outlive plan healthy.tflite                              with XNNPACK, the default of LiteRT
+  outlive plan too_big.tflite --ram 64MB                   does it fit?
+  outlive plan healthy.tflite --device raspberry-pi-zero-2-w
+  outlive plan healthy_int8.tflite --accelerator tflm --device raspberry-pi-pico
+  outlive plan healthy.tflite --here                       does it fit this machine or container?
+  outlive plan healthy.tflite --input image=1x96x96x3      another shape of an input
+  outlive plan healthy.tflite --batch 8 --measure          compare the plan with a measured run
+  outlive plan healthy.tflite --sweep batch=1,2,4          one table for several settings
+  outlive plan healthy.tflite --compare builtin,cpu,cpu+weight-cache,tflm
+  outlive plan healthy.tflite --format trace -o plan.json  open it in ui.perfetto.dev
+
+Exit codes: 0 planned (and fits), 1 the file is broken or the runtime refuses the model, 2 usage, 4 the model
+does not fit, or outlive cannot tell
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     option(parser, "file", "a .tflite model", nargs="?", metavar="FILE")
-    words = "cpu (default) is XNNPACK, builtin and reference are LiteRT's own kernels, tflm is Micro's"
+    words = (
+        "the kernels to plan for: cpu is XNNPACK (default), builtin and reference are those of LiteRT, tflm "
+        "is TensorFlow Lite Micro"
+    )
     option(parser, "--accelerator", words, choices=ACCELERATORS, default=None)
     option(parser, "--threads")
-    option(parser, "--preserve-all-tensors", "keep every tensor to the end")
-    option(parser, "--weight-cache", "cpu: keep XNNPACK's packed weights in a mapped file")
-    what_if = parser.add_argument_group("what if")
-    words = (
-        "another shape of an input, such as image=1x512x512x3 or image=photo.npy (may be given several times)"
-    )
+    option(parser, "--preserve-all-tensors", "keep every tensor until the end")
+    option(parser, "--weight-cache", "keep the packed weights of XNNPACK in a mapped file")
+    what_if = parser.add_argument_group("Other settings")
+    words = "set the shape of an input, such as image=1x512x512x3 or image=photo.npy (repeatable)"
     option(what_if, "--input", words, several=True, metavar="NAME=SHAPE")
     option(what_if, "--batch")
-    words = "one table over values of batch, threads or an input: batch=1,2,4 or image=224,320"
+    words = "plan several values of batch, threads or an input: batch=1,2,4 or image=224,320 (repeatable)"
     option(what_if, "--sweep", words, several=True, metavar="NAME=A,B,C")
-    words = "settings side by side: builtin,cpu,cpu+weight-cache,builtin+preserve-all-tensors+threads=4"
+    words = "plan several settings, such as builtin, cpu or cpu+weight-cache+threads=4"
     option(what_if, "--compare", words, default=(), metavar="A,B,C")
-    option(what_if, "--measure", "run it in a worker, and compare")
-    fit = parser.add_argument_group("does it fit?")
+    option(what_if, "--measure", "run the model in a worker, and compare")
+    fit = parser.add_argument_group("Memory budget")
     one = fit.add_mutually_exclusive_group()
     option(one, "--ram")
     option(one, "--device")
-    option(one, "--here", "what this process may use: container, limits, RAM")
-    option(fit, "--devices", "list the devices and exit")
+    option(one, "--here", "the memory that this machine or container has left")
+    option(fit, "--devices", "list the devices and exit; see also `outlive devices`")
     add_micro_options(parser.add_argument_group("TensorFlow Lite Micro"))
     option(parser, "--plot", "draw live bytes and the arena as .svg or .png", metavar="FILE")
     add_output_options(parser, "html", "csv", "trace", "overlay")
@@ -67,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         if args.devices:
             return _list_devices(args)
         _check_arguments(args)
-        with progress("planning"):
+        with progress(args, "planning"):
             found = plan(args.file, inputs=named_shapes(args.input), **options_for(plan, args))
         if args.plot:
             with writing(args.plot):
@@ -91,7 +93,7 @@ def _check_arguments(args: argparse.Namespace) -> None:
     """ValueError for what cannot be shown, before anything is planned."""
     check_output(args)
     if args.file is None:
-        raise ValueError("name a model, or ask for --devices")
+        raise ValueError("name a model to plan")
     if (args.sweep or args.compare) and args.format in ("trace", "overlay"):
         raise ValueError(f"a sweep or comparison is a table: ask for --format csv, not {args.format}")
     check_output(args, args.file, beside=(args.plot,))

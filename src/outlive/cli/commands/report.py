@@ -16,39 +16,43 @@ from outlive.verbs.choices import ACCELERATORS
 from outlive.verbs.report import report
 
 EXAMPLES = """\
-examples:
-  outlive report model.tflite                            writes model.html beside where you are
-  outlive report model.tflite -o report.html --device raspberry-pi-zero-2-w
-  outlive report model.tflite -o report.html --no-run    read, planned and checked, but not run
-  outlive report model.tflite -o report.html --delegates     and what each accelerator here takes of it
-  outlive report int8.tflite -o report.html --reference float.tflite --samples calibration.npz
-The page holds its data, style and script, and fetches nothing. --format json gives the data alone.
-exit codes: 0 no error, 1 findings of severity error, or it is refused, 2 usage, 3 it died, 4 it does not fit
+Examples:
+  outlive report healthy.tflite                            write healthy.html to this folder
+  outlive report deadly.tflite -o report.html --device raspberry-pi-zero-2-w
+  outlive report healthy.tflite --open                     open it in your browser
+  outlive report healthy.tflite -o report.html --no-run    do not run the model
+  outlive report healthy.tflite -o report.html --delegates     try each accelerator, too
+  outlive report healthy_int8.tflite -o report.html --reference healthy.tflite
+
+The page works offline: it holds its data, style and script. --format json writes the data alone.
+
+Exit codes: 0 no error, 1 findings of severity error, or the model was refused, 2 usage, 3 the model died,
+4 it does not fit
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     option(parser, "file")
-    fit = parser.add_argument_group("does it fit?")
+    fit = parser.add_argument_group("Memory budget")
     one = fit.add_mutually_exclusive_group()
     option(one, "--ram")
     option(one, "--device")
-    option(one, "--here", "this machine: its memory and limits")
-    run = parser.add_argument_group("the run")
-    words = "run it in a worker (default), or not"
+    option(one, "--here", "the memory that this machine or container has left")
+    run = parser.add_argument_group("Run")
+    words = "run the model in a worker (default), or not"
     option(run, "--run", words, action=argparse.BooleanOptionalAction, default=True)
-    words = "what it is planned for and run on (default cpu: XNNPACK)"
+    words = "the kernels to plan for and run on (default cpu: XNNPACK)"
     option(run, "--accelerator", words, choices=ACCELERATORS, default=None)
-    words = "a .npy or .npz file, zeros, ones or random (default: seeded random numbers)"
+    words = "input values: a .npy or .npz file, zeros, ones or random (default: seeded random numbers)"
     option(run, "--input", words, dest="inputs", several=True, default=None, metavar="[NAME=]VALUE")
-    option(run, "--repeat", "invoke N times (default 3)", default=3, metavar="N")
+    option(run, "--repeat", "call the model N times (default 3)", default=3, metavar="N")
     option(run, "--memory")
-    option(run, "--seconds", "most for a call (default 30)", default=30.0)
-    more = parser.add_argument_group("more to find out")
-    option(more, "--delegates", "try every accelerator here")
-    option(more, "--reference", "the model this one was made from: compare with it", metavar="FLOAT")
-    option(more, "--samples", "for --reference: an .npz or .npy file, or a folder")
+    option(run, "--seconds", "the most seconds for a call (default 30)", default=30.0)
+    more = parser.add_argument_group("More sections")
+    option(more, "--delegates", "try each accelerator of this machine")
+    option(more, "--reference", "compare with the model that this one was made from", metavar="FLOAT")
+    option(more, "--samples", "samples for --reference: an .npz or .npy file, or a folder")
     add_output_options(parser, "html", default="html")
 
 

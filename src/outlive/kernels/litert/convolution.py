@@ -1,7 +1,5 @@
 """Convolutions and pooling: CONV_2D, DEPTHWISE_CONV_2D, CONV_3D, their transposed forms, the pools."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from outlive.kernels.litert.kernel import (
@@ -83,7 +81,8 @@ def _conv_2d_temporaries(view: PrepareView) -> Slots:
     channels, weights = view.dims(source, 4)[3], view.dims(filters, 4)
     if not channels or 0 in weights or channels % weights[3]:
         raise Unprepared("channels of input and filter do not match")
-    spatial = _spatial(view, source, weights)
+    batches, height, width, _ = view.dims(source, 4)
+    spatial = batches, _reach(view, "h", height, weights[1]), _reach(view, "w", width, weights[2])
     hybrid = source.dtype == "float32" and filters.dtype in _HYBRID_FILTERS
     transposed = _takes_transposed_weights(view, source, hybrid)
     slots: list[Temporary] = []
@@ -96,11 +95,6 @@ def _conv_2d_temporaries(view: PrepareView) -> Slots:
     if hybrid:
         slots += _hybrid_conv(view, source, filters, spatial)
     return Slots(at_prepare=tuple(slots))
-
-
-def _spatial(view: PrepareView, source: Tensor, weights: Shape) -> Shape:
-    batches, height, width, _ = view.dims(source, 4)
-    return batches, _reach(view, "h", height, weights[1]), _reach(view, "w", width, weights[2])
 
 
 def _reach(view: PrepareView, letter: str, size: int, window: int) -> int:

@@ -3,8 +3,6 @@
 A rule raises `Unprepared` where the runtime would refuse the operator, or where a value cannot be read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Matrix products: FULLY_CONNECTED, BATCH_MATMUL, and what kernels share that leave products to a library."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

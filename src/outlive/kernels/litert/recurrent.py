@@ -1,7 +1,5 @@
 """Layers that carry a state from step to step: RNN, SVDF, LSTM and their sequence forms."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from outlive.kernels.litert.kernel import (

@@ -3,8 +3,6 @@
 tflite/core/kernels/register.cc and tflite/kernels/register_ref.cc list the operators.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,10 +13,8 @@ from outlive.kernels.litert import (
     elementwise,
     matrices,
     recurrent,
-    reductions,
     reshaping,
     slicing,
-    state,
 )
 from outlive.kernels.litert.kernel import HeapUse, Home, LiteRTKernel, MatrixProduct, PreparedOutputs, Slots
 from outlive.kernels.litert.tensor_table import UNSIZED, PreparedOutput, Values, Where
@@ -30,10 +26,8 @@ KERNELS: dict[str, LiteRTKernel] = {
     **elementwise.KERNELS,
     **matrices.KERNELS,
     **recurrent.KERNELS,
-    **reductions.KERNELS,
     **reshaping.KERNELS,
     **slicing.KERNELS,
-    **state.KERNELS,
 }
 _UNKNOWN = LiteRTKernel()
 # Operators on integers; DIV cuts off towards zero, as C++ does.

@@ -1,7 +1,5 @@
 """Operators that rearrange, join and stretch: RESHAPE, TRANSPOSE, PACK, CONCATENATION, PAD, TILE."""
 
-from __future__ import annotations
-
 import math
 
 from outlive.kernels.litert.kernel import (

@@ -1,7 +1,5 @@
 """Operators that pick elements, cut out parts, or make tensors of numbers: SLICE, GATHER, SHAPE, RANGE."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from outlive.kernels.litert.kernel import (

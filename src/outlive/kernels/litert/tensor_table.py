@@ -1,7 +1,5 @@
 """The tensors of a subgraph as the runtime sees them while it prepares kernels: shape, bytes, place."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field

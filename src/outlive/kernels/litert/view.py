@@ -1,7 +1,5 @@
 """An operator as LiteRT's kernels see it: tensors as they are at Prepare, or when the operator runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from outlive.kernels.litert.tensor_table import TensorTable, Values

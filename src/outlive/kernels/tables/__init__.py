@@ -1,7 +1,5 @@
 """Tables of sizes and names, each with the version of the runtime it holds for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import cache

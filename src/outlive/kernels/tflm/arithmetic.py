@@ -4,8 +4,6 @@ Sources: add_common.cc, sub_common.cc, mul_common.cc, div.cc, add_n.cc, squared_
 floor_div.cc, select.cc and others of tensorflow/lite/micro/kernels.
 """
 
-from __future__ import annotations
-
 from outlive.kernels.tflm.checks import (
     activation_range,
     below_one,
@@ -14,8 +12,7 @@ from outlive.kernels.tflm.checks import (
     unquantized,
     zero_points,
 )
-from outlive.kernels.tflm.context import MicroContext, MicroKernel
-from outlive.kernels.tflm.tensors import MicroTensor
+from outlive.kernels.tflm.context import MicroContext, MicroKernel, MicroTensor
 
 
 def _two(k: MicroContext) -> tuple[MicroTensor, MicroTensor, MicroTensor]:

@@ -3,13 +3,10 @@
 Sources: tensorflow/lite/kernels/kernel_util.cc, tensorflow/lite/kernels/internal/quantization_util.cc.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 
-from outlive.kernels.tflm.context import MicroContext
-from outlive.kernels.tflm.tensors import MicroTensor
+from outlive.kernels.tflm.context import MicroContext, MicroTensor
 
 SMALL_RANK = 6  # RuntimeShape::kMaxSmallSize: kernels/internal/runtime_shape.h
 _ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}

@@ -4,15 +4,12 @@ Sources: tensorflow/lite/micro/kernels/cmsis_nn/*.cc; the buffer sizes are those
 arm_*_get_buffer_size functions at the commit TFLM pins (tables/tflm.json).
 """
 
-from __future__ import annotations
-
 from outlive.kernels.tflm import convolution as reference
 from outlive.kernels.tflm.arithmetic import add as reference_add
 from outlive.kernels.tflm.checks import at, zero_points
-from outlive.kernels.tflm.context import MicroContext, MicroKernel
+from outlive.kernels.tflm.context import TYPE_BYTES, MicroContext, MicroKernel, MicroTensor, is_constant
 from outlive.kernels.tflm.elementwise import softmax as reference_softmax
 from outlive.kernels.tflm.recurrent import lstm_shapes
-from outlive.kernels.tflm.tensors import TYPE_BYTES, MicroTensor, is_constant
 
 _QUANTIZED = ("int8", "int16")
 _REVERSE_CHANNELS = 16  # REVERSE_TCOL_EFFICIENT_THRESHOLD: Include/arm_nnsupportfunctions.h

@@ -5,8 +5,6 @@ fully_connected_common.cc, batch_matmul.cc, batch_matmul_common.cc, pooling.cc a
 tensorflow/lite/micro/kernels.
 """
 
-from __future__ import annotations
-
 from outlive.kernels.tflm.abi import int_array_bytes
 from outlive.kernels.tflm.checks import (
     activation_range,
@@ -16,8 +14,7 @@ from outlive.kernels.tflm.checks import (
     single,
     zero_points,
 )
-from outlive.kernels.tflm.context import MicroContext, MicroKernel
-from outlive.kernels.tflm.tensors import TYPE_BYTES, MicroTensor
+from outlive.kernels.tflm.context import TYPE_BYTES, MicroContext, MicroKernel, MicroTensor
 
 HYBRID = "{} input with a {} filter is not supported: hybrid models do not run on TFLM"
 _FC_FILTERS = {"float32": ("float32",), "int8": ("int8", "int4"), "int16": ("int8",)}

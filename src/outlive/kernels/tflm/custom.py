@@ -4,12 +4,9 @@ Sources: detection_postprocess.cc, circular_buffer.cc, circular_buffer_common.cc
 decode_state*.cc of tensorflow/lite/micro/kernels.
 """
 
-from __future__ import annotations
-
 from outlive.kernels.flexbuffers import read_options
 from outlive.kernels.tflm.checks import at
-from outlive.kernels.tflm.context import MicroContext, MicroKernel
-from outlive.kernels.tflm.tensors import MicroTensor
+from outlive.kernels.tflm.context import MicroContext, MicroKernel, MicroTensor
 
 # Decoders by the type byte of the ancillary tensor: decode_state.h.
 _DECODERS = {0: "DecodeStateLut", 1: "DecodeStateHuffman", 2: "DecodeStatePrune"}

@@ -1,18 +1,14 @@
 """Which kernel prepares which operator: those of MicroMutableOpResolver, all of them registered."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from outlive.kernels.tables import read_table
 from outlive.kernels.tflm import (
     arithmetic,
-    control,
     convolution,
     custom,
     elementwise,
     recurrent,
-    reductions,
     shaping,
     signal,
     slicing,
@@ -22,11 +18,9 @@ from outlive.model import Operator
 
 _BUILTIN = {
     **arithmetic.KERNELS,
-    **control.KERNELS,
     **convolution.KERNELS,
     **elementwise.KERNELS,
     **recurrent.KERNELS,
-    **reductions.KERNELS,
     **shaping.KERNELS,
     **slicing.KERNELS,
 }

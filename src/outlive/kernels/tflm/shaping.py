@@ -4,11 +4,8 @@ Sources: reshape_common.cc, transpose_common.cc, squeeze.cc, expand_dims.cc, con
 fill.cc, broadcast_to.cc and others of tensorflow/lite/micro/kernels.
 """
 
-from __future__ import annotations
-
 from outlive.kernels.tflm.checks import SMALL_RANK, as_int32, zero_points
-from outlive.kernels.tflm.context import MicroContext, MicroKernel
-from outlive.kernels.tflm.tensors import MicroTensor, count
+from outlive.kernels.tflm.context import MicroContext, MicroKernel, MicroTensor, count
 
 
 def reshape(k: MicroContext) -> None:
@@ -104,12 +101,6 @@ def pad(k: MicroContext) -> None:
         k.same_type(input, value, "input and padding value")
         k.require(value.elements == 1, "its padding value is not one number")
     k.require(paddings.elements == 2 * output.rank, "its paddings do not fit its output")
-    _padded_dims(k, input, paddings, output)
-    if input.type == "int8":
-        _int8_padding(k, value, output)
-
-
-def _padded_dims(k: MicroContext, input: MicroTensor, paddings: MicroTensor, output: MicroTensor) -> None:
     k.require(paddings.constant, "its paddings are not a constant")
     # The kernel reads int32 whatever the type says; int64 paddings are misread, and then do not fit.
     values = as_int32(paddings, 2 * output.rank)
@@ -117,6 +108,8 @@ def _padded_dims(k: MicroContext, input: MicroTensor, paddings: MicroTensor, out
     for axis, size in enumerate(output.dims):
         wanted = input.dims[axis] + values[2 * axis] + values[2 * axis + 1]
         k.require(size == wanted, f"its output dimension {axis} is {size}, not {wanted}")
+    if input.type == "int8":
+        _int8_padding(k, value, output)
 
 
 def _int8_padding(k: MicroContext, value: MicroTensor | None, output: MicroTensor) -> None:

@@ -3,8 +3,6 @@
 Sources: signal/micro/kernels/*.cc and signal/src/*.cc of tensorflow/tflite-micro; kissfft v130.
 """
 
-from __future__ import annotations
-
 from outlive.kernels.flexbuffers import read_options
 from outlive.kernels.tflm.abi import size_of
 from outlive.kernels.tflm.context import MicroContext, MicroKernel, Step

@@ -4,13 +4,10 @@ Sources: slice.cc, strided_slice_common.cc, split.cc, space_to_depth.cc, depth_t
 resize_bilinear.cc, gather.cc, gather_nd.cc, embedding_lookup.cc and others of tensorflow/lite/micro/kernels.
 """
 
-from __future__ import annotations
-
 import math
 
 from outlive.kernels.tflm.checks import SMALL_RANK, as_int32
-from outlive.kernels.tflm.context import MicroContext, MicroKernel
-from outlive.kernels.tflm.tensors import TYPE_BYTES, MicroTensor
+from outlive.kernels.tflm.context import TYPE_BYTES, MicroContext, MicroKernel, MicroTensor
 
 
 def slice_(k: MicroContext) -> None:
@@ -35,26 +32,16 @@ def strided_slice(k: MicroContext) -> None:
         k.require(tensor.constant, f"its {role} is not a constant")
     first, last, step = (as_int32(tensor, input.rank) for tensor in (begin, end, strides))
     k.require(min(len(first), len(last), len(step)) >= input.rank, "its begin, end or strides are too short")
-    dims = _slice_dims(k, input.dims, first, last, step)
-    k.require(output.dims == dims, f"its output is {output.dims}, not {dims}")
-
-
-def _slice_dims(
-    k: MicroContext,
-    dims: tuple[int, ...],
-    first: tuple[int, ...],
-    last: tuple[int, ...],
-    step: tuple[int, ...],
-) -> tuple[int, ...]:
     begin_mask, end_mask, shrink = (k.number(f"{name}_mask") for name in ("begin", "end", "shrink_axis"))
     found = []
-    for axis, size in enumerate(dims):
+    for axis, size in enumerate(input.dims):
         k.require(step[axis] != 0, "a stride is 0")
         start = _start(first[axis], size, step[axis], bool(begin_mask >> axis & 1))
         stop = _stop(last[axis], size, step[axis], bool(end_mask >> axis & 1))
         if not shrink >> axis & 1:
             found.append(max(math.ceil((stop - start) / step[axis]), 0))
-    return tuple(found)
+    dims = tuple(found)
+    k.require(output.dims == dims, f"its output is {output.dims}, not {dims}")
 
 
 def _start(value: int, size: int, stride: int, masked: bool) -> int:

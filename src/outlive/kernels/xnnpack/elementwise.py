@@ -1,11 +1,9 @@
 """Which elementwise operators the delegate takes: Visit...Node of xnnpack_delegate.cc."""
 
-from __future__ import annotations
-
 import math
 
 from outlive.kernels.xnnpack import checks
-from outlive.kernels.xnnpack.datatypes import DelegateView, affine, datatype, require, scale_and_zero
+from outlive.kernels.xnnpack.checks import DelegateView, affine, datatype, require, scale_and_zero
 from outlive.model import Tensor
 
 _SUM_SCALES = (1 / 1024, 256.0)

@@ -1,11 +1,9 @@
 """XNNPACK's own graph of one run of operators: values and nodes, as its subgraph API would hold them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 
-from outlive.kernels.xnnpack.datatypes import element_bits
+from outlive.kernels.xnnpack.checks import element_bits
 from outlive.units import count_elements
 
 Place = Literal["workspace", "external", "static"]

@@ -1,9 +1,7 @@
 """Which convolutions, products and poolings the delegate takes: Visit...Node of xnnpack_delegate.cc."""
 
-from __future__ import annotations
-
 from outlive.kernels.xnnpack import checks
-from outlive.kernels.xnnpack.datatypes import DelegateView, affine, datatype, require, scale_and_zero
+from outlive.kernels.xnnpack.checks import DelegateView, affine, datatype, require, scale_and_zero
 from outlive.model import Tensor
 from outlive.units import count_elements
 

@@ -1,12 +1,10 @@
 """Which operators the delegate takes, and the node of XNNPACK that each becomes: VisitNode of its source."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from outlive.kernels.xnnpack import elementwise, layers, reshaping
-from outlive.kernels.xnnpack.datatypes import DelegateView, NotTaken
+from outlive.kernels.xnnpack.checks import DelegateView, NotTaken
 
 _ATTENTION = "odml.scaled_dot_product_attention"
 

@@ -1,9 +1,7 @@
 """Which operators that move values the delegate takes: Visit...Node of xnnpack_delegate.cc."""
 
-from __future__ import annotations
-
 from outlive.kernels.xnnpack import checks
-from outlive.kernels.xnnpack.datatypes import MAX_DIMENSIONS, DelegateView, require, scale_and_zero
+from outlive.kernels.xnnpack.checks import MAX_DIMENSIONS, DelegateView, require, scale_and_zero
 
 
 def concatenation(view: DelegateView) -> None:

@@ -4,8 +4,6 @@ A process that burns a processor at its deadline is slow or loops; one that does
 that does not come. Children that are copies of it, and wait too, were forked.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path
@@ -51,6 +49,12 @@ def is_stopped(pid: int, root: Path = Path("/proc")) -> bool:
 def stands_still(pid: int, root: Path = Path("/proc")) -> bool:
     """True if the process is stopped, by a signal or for its tracer."""
     return _stat(pid, root)[:1] in (["T"], ["t"])
+
+
+def process_start(pid: int, root: Path = Path("/proc")) -> int:
+    """When a process began, in ticks since the system did: numbers are used again; 0 if there is none."""
+    fields = _stat(pid, root)
+    return 0 if len(fields) < 20 or fields[0] in "ZX" else int(fields[19])
 
 
 def _share(before: float | None, after: float | None, seconds: float) -> float:

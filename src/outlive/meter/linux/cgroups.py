@@ -81,9 +81,9 @@ def find_memory_cgroup(pid: int | None = None, root: Path = _ROOT) -> MemoryCgro
     return place if _controls_memory(place) else None
 
 
-def oom_counter_file() -> str:
-    """The file that counts kills for want of memory, as near to us as there is one."""
-    place = find_memory_cgroup()
+def oom_counter_file(pid: int | None = None) -> str:
+    """The file that counts kills for want of memory, as near to a process (us) as there is one."""
+    place = find_memory_cgroup(pid)
     if place is None or place.oom_events()[1] is None:
         return "/proc/vmstat"
     return str(place.path / ("memory.oom_control" if place.version == 1 else "memory.events"))

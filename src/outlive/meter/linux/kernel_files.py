@@ -1,7 +1,5 @@
 """Small files of the kernel as numbers and tables; a missing or broken one reads as nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 # What we read is a few kilobytes long; whatever is longer is not the file we think it is.

@@ -1,7 +1,5 @@
 """What the kernel says of the machine and of this process: memory, limits, container, processor."""
 
-from __future__ import annotations
-
 import os
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +9,13 @@ from outlive.meter.linux.kernel_files import read_number, read_table, read_text
 from outlive.meter.machine import MachineMemory, OomCounters
 
 _ROOT = Path("/")
+# The file that each fact is read from, as evidence names it.
+FACT_SOURCES = {
+    "cpu_flags": "/proc/cpuinfo",
+    "overcommit": "/proc/sys/vm",
+    "commit_left_bytes": "/proc/meminfo",
+    "shared_memory": "/dev/shm",
+}
 # A path of ours in the tree of cgroups that holds one of these was made by a container runtime.
 _NVIDIA_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/proc/driver/nvidia/version", "/dev/dxg")
 _CONTAINER_WORDS = ("kubepods", "docker", "libpod", "containerd", "lxc")
@@ -98,6 +103,11 @@ def read_overcommit(root: Path = _ROOT) -> tuple[int | None, int | None]:
 def read_ptrace_scope(root: Path = _ROOT) -> int | None:
     """Yama's ptrace_scope; None where the kernel has none."""
     return read_number(root / "proc/sys/kernel/yama/ptrace_scope")
+
+
+def read_boot_id(root: Path = _ROOT) -> str:
+    """Which run of the system this is; empty where it does not say."""
+    return read_text(root / "proc/sys/kernel/random/boot_id").strip()
 
 
 def read_shared_memory(root: Path = _ROOT) -> tuple[int | None, int | None]:

@@ -1,7 +1,5 @@
 """How much memory a process holds at this moment, by the files of the kernel."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -5,8 +5,6 @@ The system counts both alike (`task` is the kernel's word). Two limits are usual
 Documentation/admin-guide/cgroup-v1/pids.rst), which counts in pids.events how often it refused.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

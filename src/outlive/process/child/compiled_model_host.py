@@ -19,7 +19,7 @@ from .operating_system import own_process
 
 _MOST_REPORT_BYTES = 1 << 20
 _ERRORS = 2
-_KEEPS_TENSORS = "a compiled model keeps its tensors to itself: only inputs and outputs can be had"
+_KEEPS_TENSORS = "a compiled model keeps its tensors to itself: only inputs and outputs are available"
 # What may be asked of a compiled model by name.
 _QUESTIONS = (
     "get_signature_list",
@@ -212,7 +212,7 @@ class CompiledModelHost(model_host.ModelHost):
         """One of the compiled model's own questions, by its name."""
         name = header["call"]
         if name not in _QUESTIONS:
-            raise ValueError("there is no question %r" % name)
+            raise ValueError("unknown question %r" % name)
         self._enter("set" if name == "resize_input_tensor" else "get")
         if name == "resize_input_tensor":
             self._made.clear()
@@ -310,7 +310,7 @@ class CompiledModelHost(model_host.ModelHost):
 def _row(details: dict[str, Any], index: int) -> dict[str, Any]:
     shape = [int(size) for size in details["shape"]]
     if any(size < 0 for size in shape):
-        raise RuntimeError("a tensor whose size is known only after a run cannot be had from it: %s" % shape)
+        raise RuntimeError("a tensor whose size is known only after a run is not available: %s" % shape)
     return {"index": index, "dtype": str(details["dtype"]), "shape": shape, "count": math.prod(shape)}
 
 
@@ -321,7 +321,7 @@ def _read(buffer: Any, row: dict[str, Any]) -> Any:
 def _set_option(group: Any, name: str, value: Any) -> None:
     """Set an option by name; one that is an enumeration takes the name of a value."""
     if not hasattr(group, name):
-        raise ValueError("there is no option %r; %s has %s" % (name, type(group).__name__, _names(group)))
+        raise ValueError("unknown option %r; %s has %s" % (name, type(group).__name__, _names(group)))
     from ai_edge_litert import options as known
 
     kinds = {

@@ -1,5 +1,30 @@
-"""The operating system under a worker: the one place that chooses the platform (see CONTRIBUTING.md)."""
+"""The operating system under a child process: the one place that chooses the platform (see CONTRIBUTING.md).
 
-from .posix import memory_watchdog, own_process, sandbox, tensor_overlay
+A module is loaded when it is first asked for: the watcher of a kernel is to stay small.
+"""
 
-__all__ = ["memory_watchdog", "own_process", "sandbox", "tensor_overlay"]
+import importlib
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .posix import (
+        memory_limit,
+        memory_watchdog,
+        own_process,
+        own_resources,
+        sandbox,
+        segment_memory,
+        tensor_overlay,
+        watched_process,
+    )
+
+__all__ = [
+    "memory_limit", "memory_watchdog", "own_process", "own_resources", "sandbox", "segment_memory",
+    "tensor_overlay", "watched_process",
+]  # fmt: skip
+
+
+def __getattr__(name):  # type: ignore[no-untyped-def]
+    if name not in __all__:
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    return importlib.import_module(".posix." + name, __package__)

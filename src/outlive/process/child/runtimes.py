@@ -46,7 +46,7 @@ def interpreter_module(name: str) -> Any:
         from tensorflow.lite.python import interpreter  # type: ignore[import-not-found,import-untyped,no-redef,unused-ignore]
 
         return interpreter
-    raise ImportError("there is no runtime named %r" % name)
+    raise ImportError("unknown runtime named %r" % name)
 
 
 def _version(name: str) -> str:

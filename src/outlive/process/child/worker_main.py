@@ -47,7 +47,7 @@ def main(
 ) -> None:
     """A worker that was started afresh, not forked: the same, with its own runtime to load."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    own_process.follow(parent)
+    own_process.follow(parent, commands)
     try:
         facts = runtimes.preload(message["runtime"])
     except BaseException as error:  # whatever a broken installation throws
@@ -115,7 +115,9 @@ class _Server:
 
     def serve(self) -> None:
         while True:
-            if self._awaited():
+            # True when a hot call has come since we last answered one.
+            self._words[wire.WORKER_STATE] = wire.BLOCKED
+            if self._words[wire.COMMAND] != self._last:
                 self._answer_hot()
             elif not self._read_command():
                 return
@@ -125,11 +127,6 @@ class _Server:
         # The old mapping goes when the last view of it goes.
         self._map = mmap.mmap(self._block, size)
         self._words = memoryview(self._map)[: wire.HEADER_BYTES].cast("I")
-
-    def _awaited(self) -> bool:
-        """True when a hot call has come since we last answered one."""
-        self._words[wire.WORKER_STATE] = wire.BLOCKED
-        return self._words[wire.COMMAND] != self._last
 
     def _read_command(self) -> bool:
         """Sleep until a byte or a frame comes; False when it says to stop."""

@@ -5,8 +5,6 @@ calls take some milliseconds            ── sleep, then wait awake, then nap
 calls take longer, or it is crowded     ── not here: asleep on the pipe (`handle`)
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import sys

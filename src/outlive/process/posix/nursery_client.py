@@ -21,6 +21,7 @@ from typing import Any
 from outlive.meter import find_cgroup_home, is_stopped, oom_counter_file
 from outlive.process.child.posix import worker_requests
 from outlive.process.child.posix.anonymous_files import anonymous_file, tail_of
+from outlive.process.child.posix.own_process import is_at_work
 from outlive.process.posix import system_calls
 from outlive.process.posix.descriptors import above_standard
 from outlive.process.posix.spawning import spawn, starting, wait_for_end
@@ -47,6 +48,8 @@ _KILL_TIMEOUT_S = 0.4
 _GLANCE_S = 0.05
 # How often to look whether a nursery that does not answer was stopped.
 _LOOK_S = 1.0
+# How long a worker that ends may be held up by others that have the cores.
+_HELD_UP_S = 120.0
 _MAX_MESSAGE_BYTES = 1 << 20
 _HELLO = 0
 
@@ -66,6 +69,7 @@ class Nursery:
         self._wanted = {_HELLO}
         self._answers: dict[int, dict[str, Any]] = {}
         self._endings: dict[int, WorkerEnd] = {}
+        self._pids: dict[int, int] = {}
         self._errors: list[int] = []
         self._lost = False
         self._silent_since: float | None = None
@@ -130,8 +134,10 @@ class Nursery:
     def _answer_to(self, number: int, timeout_s: float, deadline: float | None) -> dict[str, Any] | None:
         """What it answers; None if it never will. `StartTooSlow` if the deadline comes first."""
         end, answer = time.monotonic() + timeout_s, None
-        while answer is None and time.monotonic() < end:
-            look = min(time.monotonic() + _LOOK_S, end if deadline is None else deadline)
+        last = end + _HELD_UP_S
+        while answer is None and time.monotonic() < (last if is_at_work(self.pid) else end):
+            look = time.monotonic() + _LOOK_S
+            look = look if deadline is None else min(look, deadline)
             answer = self._await(self._answers, number, look)
             if answer is None and not self._goes_on(deadline):
                 break
@@ -187,6 +193,7 @@ class Nursery:
             self.kill(number)  # if it is made after all
             self._forget(number)
             raise
+        self._pids[number] = answer["pid"]
         return StartedWorker(number=number, pid=answer["pid"], untraced=answer["untraced"], facts=facts)
 
     def _forked(self, number: int, deadline: float | None) -> dict[str, Any]:
@@ -254,6 +261,9 @@ class Nursery:
         """How a worker ended."""
         try:
             found: WorkerEnd | None = self._await(self._endings, number, time.monotonic() + timeout_s)
+            last = time.monotonic() + _HELD_UP_S
+            while found is None and self._are_at_work(number) and time.monotonic() < last:
+                found = self._await(self._endings, number, time.monotonic() + _LOOK_S)
         finally:
             self._forget(number)
         if found is not None:
@@ -261,6 +271,10 @@ class Nursery:
         if self._echoes():
             return WorkerEnd(unseen=f"it has not ended after {timeout_s:g} s")
         return WorkerEnd(unseen=str(self._silence()))
+
+    def _are_at_work(self, number: int) -> bool:
+        """True if the worker has not come to its end yet, or its maker still looks at what it left."""
+        return any(map(is_at_work, (self.pid, self._pids.get(number, self.pid))))
 
     def close(self) -> None:
         """End the process and all its workers."""
@@ -377,6 +391,7 @@ class Nursery:
             self._wanted.discard(number)
             self._answers.pop(number, None)
             self._endings.pop(number, None)
+            self._pids.pop(number, None)
 
 
 def abandon_all() -> None:

@@ -1,7 +1,5 @@
 """The parent's side of a worker: pipes with deadlines whose end is noticed at once, and the shared block."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

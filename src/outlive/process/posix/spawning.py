@@ -1,8 +1,7 @@
 """Starts Python processes that outlast an interrupt, and waits for every one of them."""
 
-from __future__ import annotations
-
 import contextlib
+import fcntl
 import json
 import os
 import signal
@@ -10,14 +9,19 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
+from outlive.process.child.posix.own_process import core_seconds, is_at_work
 from outlive.process.worker_factory import START, CannotStartWorker, WorkerKind, in_words
 from outlive.threads import run_uninterrupted
 
 # What one Python's environment says of where its modules are misleads another Python.
 _OF_THIS_PYTHON = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__")
 _OBEY_S = 1.0
+_OWN_TIME_S, _LONGEST_S = 1.0, 60.0  # as in `child.posix.nursery`
+# Whether a process can watch a kernel from outside and write down its end.
+WATCHES_KERNELS = True
 # Python calls what is registered here around each fork of the program.
 at_fork = os.register_at_fork
 
@@ -89,7 +93,8 @@ def spawn(
     def start() -> None:
         process = start_in_session(
             child_command(kind, role, arguments),
-            pass_fds=descriptors,
+            descriptors,
+            channel=descriptors[0],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
@@ -105,16 +110,33 @@ def spawn(
     return started[0]
 
 
-def start_in_session(command: list[str], **streams: Any) -> subprocess.Popen[bytes]:
-    """Start a program in a session of its own: a Ctrl-C in the terminal is not for it."""
-    return subprocess.Popen(command, start_new_session=True, **streams)
+def start_in_session(
+    command: list[str], descriptors: Sequence[int] = (), channel: int = -1, **streams: Any
+) -> subprocess.Popen[bytes]:
+    """Start a program in a session of its own: a Ctrl-C in the terminal is not for it.
+
+    Of `channel` it has one end and we have the other. When ours closes, at our death if not before, a program
+    that was stopped goes on, and finds out: also one that was stopped before its first line.
+    """
+    process = subprocess.Popen(command, pass_fds=descriptors, start_new_session=True, **streams)
+    if channel >= 0 and hasattr(fcntl, "F_SETSIG"):
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(channel, fcntl.F_SETOWN, process.pid)
+            fcntl.fcntl(channel, fcntl.F_SETSIG, signal.SIGCONT)
+            fcntl.fcntl(channel, fcntl.F_SETFL, fcntl.fcntl(channel, fcntl.F_GETFL) | os.O_ASYNC)
+    return process
 
 
 def abort(process: subprocess.Popen[bytes]) -> None:
     """End a process so that its faulthandler says where it was; at once if it does not obey."""
     process.send_signal(signal.SIGABRT)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_OBEY_S)
+    end, before_s = time.monotonic() + _LONGEST_S, core_seconds(process.pid)
+    while time.monotonic() < end:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_OBEY_S)
+        # One that got no core in that time has not had it.
+        if not is_at_work(process.pid) or core_seconds(process.pid) - before_s >= _OWN_TIME_S:
+            break
     process.kill()
 
 

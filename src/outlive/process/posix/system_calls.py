@@ -4,8 +4,6 @@ eventlet takes `select.poll` away, makes `os.write` try for ever to write to a p
 `os.read` wait without a time limit (eventlet/green/os.py, green/select.py). Workers are not patched.
 """
 
-from __future__ import annotations
-
 import errno
 import functools
 import importlib.util

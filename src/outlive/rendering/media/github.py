@@ -31,7 +31,7 @@ def _line(finding: Finding, place: str) -> str:
     title = f"{finding.code} {finding.name}"
     named = {"file": place, "title": title} if place else {"title": title}
     properties = ",".join(f"{key}={_property(value)}" for key, value in named.items())
-    return f"::{_COMMANDS[finding.severity]} {properties}::{_data(plain_finding(finding))}"
+    return f"::{_COMMANDS[finding.severity]} {properties}::{_data(plain_finding(finding, detail=1))}"
 
 
 def _data(text: str) -> str:

@@ -49,7 +49,7 @@ def _issue(finding: Finding, place: str, inside: str, fingerprint: str) -> Json:
         "fingerprint": fingerprint,
         "severity": _SEVERITIES[finding.severity],
         "location": {"path": place, "lines": {"begin": 1}},
-        "content": {"body": plain_finding(finding)},
+        "content": {"body": plain_finding(finding, detail=1)},
     }
 
 

@@ -19,7 +19,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from outlive.names import safe, shorten, whole
+from outlive.names import safe, sentence, shorten, whole
 from outlive.rendering import page as ui
 from outlive.units import format_bytes
 
@@ -159,7 +159,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     # Not by the name `safe`: that is Jinja's word for text that is trusted.
-    made.filters.update(clean=safe, whole=whole, lines=_lines, bytes=format_bytes)
+    made.filters.update(clean=safe, whole=whole, sentence=sentence, lines=_lines, bytes=format_bytes)
     made.tests["long"] = is_long
     made.globals.update(
         bar_width=_bar_width, cell_text=ui.cell_text, sort_key=ui.sort_key, tone_of=_tone_of, kind_of=_kind_of

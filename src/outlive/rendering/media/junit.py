@@ -49,7 +49,7 @@ def _suite(row: Checked, place: str, failing: set[Severity]) -> ET.Element:
     if not bad:
         ET.SubElement(suite, "testcase", name="check", classname=place, file=place, time="0")
     if rest:
-        text = "\n\n".join(map(plain_finding, rest))
+        text = "\n\n".join(plain_finding(finding, detail=1) for finding in rest)
         ET.SubElement(suite, "system-out").text = _allowed(text)
     return suite
 
@@ -58,7 +58,7 @@ def _case(finding: Finding, place: str, inside: str) -> ET.Element:
     name = f"{finding.code} {finding.name} {safe(inside, _LIMIT)}".rstrip()
     case = ET.Element("testcase", name=name, classname=place, file=place, time="0")
     failure = ET.SubElement(case, "failure", message=safe(finding.headline, _LIMIT), type=finding.code)
-    failure.text = _allowed(plain_finding(finding))
+    failure.text = _allowed(plain_finding(finding, detail=1))
     return case
 
 

@@ -74,7 +74,7 @@ def _file(row: Checked, folder: Path, planned: bool) -> str:
 
 def _finding(finding: Finding, name: str) -> str:
     title = f"{_SIGNS[finding.severity]} {finding.code} {escape(safe(finding.headline, 300))}: {name}"
-    text = plain_finding(finding)
+    text = plain_finding(finding, detail=1)
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"<details><summary>{title}</summary>\n\n{fence}text\n{text}\n{fence}\n\n</details>"
 

@@ -61,7 +61,7 @@ def drift_overlay(drift: Drift, graph: str = "main") -> Json:
     results = {str(op): {"value": value} for op, value in sorted(steps.items())}
     return {
         graph: {
-            "name": "error born here, in steps",
+            "name": "error added here, in steps",
             "results": results,
             "gradient": _GRADIENT,
         }

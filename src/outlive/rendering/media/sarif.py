@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from outlive.finding import Finding, Severity
-from outlive.names import safe, whole
+from outlive.names import safe, sentence, whole
 from outlive.rendering.media.json import Json, dump
 from outlive.rendering.pages.explain import rule_markdown, rule_page
 from outlive.rendering.places import artifact_uri, place_within
@@ -59,7 +59,7 @@ def _driver(rules: Iterable[Rule]) -> Json:
 
 
 def _rule(rule: Rule) -> Json:
-    summary = rule.summary[0].upper() + rule.summary[1:]
+    summary = rule.summary
     return {
         "id": rule.code,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
@@ -116,13 +116,10 @@ def _results(rows: Sequence[Checked], index: dict[str, int], folder: Path) -> It
 
 
 def _message(finding: Finding, place: str) -> str:
-    parts = [finding.headline[0].upper() + finding.headline[1:]]
-    parts += [f"at {place}"] if place else []
+    parts = [finding.headline, *filter(None, (place, finding.why))]
     parts += [item.fact for item in finding.evidence[:3]]
-    parts += [finding.why] if finding.why else []
-    text = "; ".join(safe(part, _LIMIT) for part in parts)
-    remedy = f" What to do: {safe(finding.remedies[0].action, _LIMIT)}." if finding.remedies else ""
-    return f"{text}.{remedy}"
+    parts += [f"Fix: {item.action}" for item in finding.remedies[:1]]
+    return " ".join(safe(sentence(part), _LIMIT) for part in parts)
 
 
 def _location(finding: Finding, row: Checked, place: int, folder: Path) -> Json:

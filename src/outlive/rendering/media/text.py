@@ -15,12 +15,13 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from outlive.finding import Severity
+from outlive.finding import Finding, Severity
 from outlive.names import safe, safe_lines, whole
 from outlive.rendering import page as ui
-from outlive.rendering.finding_text import rich_finding
+from outlive.rendering.finding_text import Line, Wrapped, count_findings, rich_finding
 
 COLOURS = {"good": "green", "warn": "yellow", "bad": "red", "plain": ""}
+MARKS = {"good": "✓", "warn": "!", "bad": "✗"}
 _TEXT = 600
 _NAME = 160
 _SHORT = 60
@@ -32,16 +33,19 @@ _CHART_ROWS = 24
 
 
 def draw_text(page: ui.Page, detail: int = 0) -> Iterator[RenderableType]:
-    """The parts of a page, top to bottom, as far as this much detail shows them."""
-    only = page.sections[0].blocks if len(page.sections) == 1 else ()
-    findings = only[0].findings if len(only) == 1 and isinstance(only[0], ui.Findings) else ()
-    if findings and page.verdict.word == findings[0].headline:
-        yield from map(rich_finding, findings)  # what the page is about is all there is to say
+    """The parts of a page, top to bottom, as far as this much detail shows them.
+
+    What went wrong comes first, with what to do: the error that decides, and it is not drawn again.
+    """
+    decisive = _decisive(page)
+    if decisive is not None:
+        yield rich_finding(decisive, detail)
+        page = _without(page, decisive)
+    if decisive is not None and page.verdict.word == decisive.headline and not page.sections:
         return
-    word = safe(page.verdict.word, 200)
-    colour = f"bold {COLOURS[page.verdict.tone]}".strip()
-    yield Text.assemble((safe(page.subtitle or page.title, _NAME), "bold"), "  ", (word, colour))
-    if page.verdict.sentence:
+    if decisive is None or page.verdict.word != decisive.headline:
+        yield Wrapped([_verdict(page)])
+    if page.verdict.sentence and (decisive is None or detail):
         yield _indented(safe(page.verdict.sentence, _TEXT))
     if page.tiles and (detail or not page.verdict.sentence):
         yield _grid([(tile.label, tile.value, tile.note) for tile in page.tiles])
@@ -50,12 +54,50 @@ def draw_text(page: ui.Page, detail: int = 0) -> Iterator[RenderableType]:
             yield from _section(section, detail)
 
 
+def _verdict(page: ui.Page) -> Line:
+    """The answer in a line: a mark, the file, and the word for it."""
+    colour = f"bold {COLOURS[page.verdict.tone]}".strip()
+    mark = f"{MARKS[page.verdict.tone]} " if page.verdict.tone in MARKS else ""
+    start = f"{mark}{safe(page.subtitle or page.title, _NAME)}"
+    return Line(start, f"  {safe(page.verdict.word, 200)}", colour, start_style="bold", hang=4)
+
+
+def _decisive(page: ui.Page) -> Finding | None:
+    """The first error that the page shows at once, if it is what the page comes to."""
+    blocks = (block for section in page.sections if not section.detail for block in section.blocks)
+    found = (item for block in blocks if isinstance(block, ui.Findings) for item in block.findings)
+    errors = (item for item in found if item.severity is Severity.ERROR)
+    return next(errors, None) if page.verdict.tone == "bad" else None
+
+
+def _without(page: ui.Page, shown: Finding) -> ui.Page:
+    """The page without a finding, and without sections that are empty then."""
+    sections = (_section_without(section, shown) for section in page.sections)
+    return replace(page, sections=tuple(section for section in sections if section.blocks))
+
+
+def _section_without(section: ui.Section, shown: Finding) -> ui.Section:
+    """The section without a finding; a lead that counts findings counts those that are left."""
+    blocks: list[ui.Block] = []
+    lead = section.lead
+    for block in section.blocks:
+        if not isinstance(block, ui.Findings) or shown not in block.findings:
+            blocks.append(block)
+            continue
+        left = tuple(item for item in block.findings if item is not shown)
+        lead = f"{count_findings(left)} more." if lead == f"{count_findings(block.findings)}." else lead
+        blocks += [replace(block, findings=left)] if left else []
+    return replace(section, blocks=tuple(blocks), lead=lead)
+
+
 def _section(section: ui.Section, detail: int) -> Iterator[RenderableType]:
     blocks = [block for block in section.blocks if _shown_from(block) <= detail]
     if not blocks:
         return
     beside = section.lead if len(section.lead) <= _SHORT else ""
-    yield Text.assemble("\n", (safe(section.title, _NAME), "bold"), "  ", (safe(beside), "dim"))
+    yield Text("")
+    heading, lead = safe(section.title, _NAME), f"  {safe(beside)}" if beside else ""
+    yield Wrapped([Line(heading, lead, "dim", start_style="bold", hang=4)])
     if section.lead != beside:
         yield _indented(safe(section.lead, _TEXT), "dim")
     for block in blocks:
@@ -97,7 +139,7 @@ def _findings(block: ui.Findings, detail: int) -> Iterator[RenderableType]:
     if not block.findings:
         yield _indented(block.nothing, "green")
     notes = [item for item in block.findings if not detail and item.severity is Severity.NOTE]
-    yield from (rich_finding(item) for item in block.findings if item not in notes)
+    yield from (rich_finding(item, detail) for item in block.findings if item not in notes)
     for item in notes:
         head = (f"note[{item.code}]", "bold cyan")
         yield _indented(Text.assemble(head, f": {safe(item.headline, _TEXT)}"))

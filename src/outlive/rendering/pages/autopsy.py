@@ -1,4 +1,4 @@
-"""An autopsy: what it means, which lines say so, and what to do next."""
+"""An autopsy: what it means, what to do next, and which lines say so."""
 
 from __future__ import annotations
 
@@ -7,22 +7,31 @@ from collections.abc import Iterator
 from outlive.diagnosis.autopsy import Autopsy
 from outlive.rendering import page as ui
 
+# What is said in place of a cause where there is none.
+_WORDS = {"": "unknown cause", "unknown": "cause not certain"}
+
 
 def page(autopsy: Autopsy) -> ui.Page:
     """The page of `outlive autopsy`."""
-    known = autopsy.cause or "nothing that outlive knows"
+    known = _WORDS.get(autopsy.cause, autopsy.cause)
     word = f"{autopsy.code}, {known}" if autopsy.code else known
     blocks = tuple(_evidence(autopsy))
     steps = tuple(f"{number}. {words}" for number, words in enumerate(autopsy.do, 1))
     sections = [ui.Section("next", "Next", (ui.Listing(steps),))]
     if blocks:
-        sections.insert(0, ui.Section("evidence", "Evidence", blocks))
+        sections.append(ui.Section("evidence", "Evidence", blocks))
     return ui.Page(
         title=autopsy.source,
         kind="autopsy",
-        verdict=ui.PageVerdict("bad" if autopsy.cause else "warn", word, autopsy.meaning),
+        verdict=ui.PageVerdict("bad" if autopsy.cause else "warn", word, _sentence(autopsy.meaning)),
         sections=tuple(sections),
     )
+
+
+def _sentence(words: str) -> str:
+    """The words as a sentence; a name or path at their start keeps its letters."""
+    first = words.partition(" ")[0]
+    return words[:1].upper() + words[1:] if first.isalpha() and first.islower() else words
 
 
 def _evidence(autopsy: Autopsy) -> Iterator[ui.Block]:
@@ -30,22 +39,20 @@ def _evidence(autopsy: Autopsy) -> Iterator[ui.Block]:
     if place:
         yield ui.Words(f"At {place}.")
     if autopsy.not_read:
-        yield ui.Words(f"Not all of it was read: {autopsy.not_read}.")
+        yield ui.Words(f"Not read: {autopsy.not_read}.")
     if autopsy.findings:
         errors = "; ".join(f"{item.code} {item.headline}" for item in autopsy.findings)
-        yield ui.Words(f"The model {autopsy.model} itself: {errors}.")
+        yield ui.Words(f"Errors in the model {autopsy.model}: {errors}.")
     if autopsy.clues:
-        columns = ui.columns(
-            "line: number | times: number | said by | what it says: mono wide | what it means: wide"
-        )
+        columns = ui.columns("line: number | count: number | source: -v | message: mono wide | meaning: wide")
         rows = [
             (clue.line_number, clue.count, clue.match.message.source, clue.match.line, clue.match.meaning)
             for clue in autopsy.clues
         ]
-        yield ui.Table("clues", "Clues, the most telling first", columns, rows)
+        yield ui.Table("clues", "Clues, most relevant first", columns, rows)
     if autopsy.others:
         lines = [f"line {other.line_number}: {other.meaning}" for other in autopsy.others]
-        yield ui.Words("Deaths before this one in the same log:")
+        yield ui.Words("Earlier crashes in the same log:")
         yield ui.Listing(tuple(lines))
     if autopsy.core is not None and autopsy.core.frames:
         title = f"Native stack, read with {autopsy.core.tool}"
@@ -55,7 +62,7 @@ def _evidence(autopsy: Autopsy) -> Iterator[ui.Block]:
 def _place(autopsy: Autopsy) -> Iterator[str]:
     """The operator and the stage, as far as they are known."""
     if autopsy.op is not None:
-        index = "" if autopsy.op.index is None else f"op {autopsy.op.index} "
+        index = "" if autopsy.op.index is None else f"operator {autopsy.op.index}, "
         yield f"{index}{autopsy.op.type}"
     if autopsy.stage:
         yield autopsy.stage

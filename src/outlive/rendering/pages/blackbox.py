@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from outlive.finding import Finding
 from outlive.kernel_deaths.record import KernelDeath, KernelDeaths, Record
+from outlive.process.flight import Flight
 from outlive.rendering import page as ui
 from outlive.rendering.pages.run import memory_chart
+from outlive.rules.flight_end import was_busy
 from outlive.units import format_bytes, plural
 
 _MOST_LINES = 12
@@ -17,7 +20,9 @@ def page(found: KernelDeaths) -> ui.Page:
     """The page of `outlive blackbox`."""
     if found.action in ("last", "show") and found.deaths:
         return _death(found.deaths[0])
-    word = f"{plural(len(found.deaths), 'death')} of kernels" if found.deaths else "no kernel has died"
+    word = (
+        plural(len(found.deaths), "kernel crash", "kernel crashes") if found.deaths else "no kernel crashes"
+    )
     return ui.Page(
         title="black box",
         kind="blackbox",
@@ -26,15 +31,78 @@ def page(found: KernelDeaths) -> ui.Page:
     )
 
 
+def sentence(death: KernelDeath) -> str:
+    """The death in a line or two: the cell, the cause, the place, what to do."""
+    record, finding, flight = death.record, death.finding, death.record.to_flight()
+    cell = f"{record.cell[0].upper()}{record.cell[1:]}" if record.busy else "The kernel"
+    if record.restarted:
+        doing = "waiting" if was_busy(flight) is False else "running"
+        said = f"{cell} did not end: it was still {doing} after {record.cell_seconds:,.0f} s{_at(finding)}, "
+        said += "when the kernel was restarted"
+    elif record.was_short_of_memory and finding.code == "D501":
+        said = f"{cell} died: out of memory{_at(finding)}. {_room(record)}"
+    else:
+        said = f"{cell} died: {_cause(death, flight)}{_at(finding)}"
+    return f"{said}. {_advice(finding)}".strip()
+
+
+# What people call the end by a signal.
+_ENDS = {
+    "SIGSEGV": "segmentation fault",
+    "SIGBUS": "bus error",
+    "SIGABRT": "abort in native code",
+    "SIGFPE": "arithmetic fault in native code",
+    "SIGILL": "illegal instruction",
+    "SIGKILL": "killed from outside, and not for memory",
+}
+
+
+def _cause(death: KernelDeath, flight: Flight) -> str:
+    if death.finding.headline.startswith("Stack overflow"):
+        return f"s{death.finding.headline[1:]}"
+    if flight.signal is not None:
+        return f"{_ENDS.get(flight.signal, 'ended by a signal')} ({flight.signal})"
+    if death.record.exited is not None:
+        return f"it called os._exit({death.record.exited})"
+    if flight.exit_code is not None:
+        return f"its process ended with exit code {flight.exit_code}"
+    return death.finding.headline
+
+
+def _at(finding: Finding) -> str:
+    """The line, if it is known: ` at cell [2]:3 in main`."""
+    return f" at {finding.where}" if ":" in finding.where else ""
+
+
+def _room(record: Record) -> str:
+    """What there was, and what the kernel held."""
+    whose = "container" if record.memory_limit == "cgroup_limit_bytes" else "machine"
+    peak = record.before_bytes + max((point.bytes for point in record.timeline), default=0)
+    had = f"This {whose} has {format_bytes(record.memory_bytes)}, and" if record.memory_bytes else ""
+    return f"{had} the kernel held at least {format_bytes(peak)}".strip()
+
+
+def _advice(finding: Finding) -> str:
+    """The first thing to do; a cell in a worker is said in words, for all others are about files."""
+    worker = next((item.command for item in finding.remedies if item.command.startswith("%%outlive")), "")
+    if worker and (finding.code != "D508" or finding.cause):
+        return f"Begin the cell with {worker}: it then runs in a worker, and the kernel outlives it."
+    first = finding.remedies[0] if finding.remedies else None
+    if first is None:
+        return ""
+    command = f": {first.command}" if first.command else ""
+    return f"{first.action[0].upper()}{first.action[1:]}{command}."
+
+
 def _list(found: KernelDeaths) -> ui.Section:
-    columns = ui.columns("name: mono | cell | how | what: wide | notebook or folder: mono wide")
+    columns = ui.columns("name: mono | cell | end | finding: wide | notebook or folder: mono wide")
     rows = []
     for death in found.deaths:
         record, end = death.record, death.record.to_flight()
-        how = end.signal or (f"exit code {end.exit_code}" if end.exit_code is not None else "unseen")
+        how = end.signal or (f"exit code {end.exit_code}" if end.exit_code is not None else "unknown")
         said = f"{death.finding.code} {death.finding.headline}"
         rows.append((record.name, record.cell, how, said, record.notebook or record.folder))
-    table = ui.Table("deaths", "The newest first", columns, rows, brief=len(rows))
+    table = ui.Table("deaths", "Newest first", columns, rows, brief=len(rows))
     return ui.Section("list", "Deaths", (table,))
 
 
@@ -42,7 +110,7 @@ def _death(death: KernelDeath) -> ui.Page:
     record = death.record
     moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.ended))
     sections = ui.findings_sections((death.finding,), "Why")
-    sections.append(ui.Section("record", "What was recorded", tuple(_record(death))))
+    sections.append(ui.Section("record", "Record", tuple(_record(death))))
     return ui.Page(
         title=record.notebook or record.name or "kernel",
         kind="blackbox",
@@ -52,11 +120,13 @@ def _death(death: KernelDeath) -> ui.Page:
 
 
 def _headline(record: Record) -> str:
-    """What it was doing: `the kernel died while cell [12] ran, after 3.4 s`."""
+    """What it was doing: `the kernel died in cell [12] after 3.4 s`."""
+    if record.restarted:
+        return f"{record.cell} did not end in {record.cell_seconds:,.0f} s, and the kernel was restarted"
     if record.busy:
-        return f"the kernel died while {record.cell} ran, after {record.cell_seconds:,.1f} s"
+        return f"the kernel died in {record.cell} after {record.cell_seconds:,.1f} s"
     after = f", after {record.cell}" if record.cell_number is not None else ""
-    return f"the kernel died between two cells{after}"
+    return f"the kernel died between cells{after}"
 
 
 def _record(death: KernelDeath) -> Iterator[ui.Block]:
@@ -65,7 +135,7 @@ def _record(death: KernelDeath) -> Iterator[ui.Block]:
     flight = record.to_flight()
     texts = (
         (record.cell if record.cell_number is not None else "cell", record.cell_source.splitlines()),
-        ("printed last to standard error", record.stderr_tail.splitlines()[-_MOST_LINES:]),
+        ("Standard error", record.stderr_tail.splitlines()[-_MOST_LINES:]),
         ("Python stack", _calls(flight.fault_trace.splitlines())),
     )
     for title, lines in texts:
@@ -77,7 +147,7 @@ def _record(death: KernelDeath) -> Iterator[ui.Block]:
     if len(record.timeline) > 2:
         yield memory_chart(flight, None)
     if flight.fault_trace.strip():
-        yield ui.Pre("all Python stacks", flight.fault_trace, detail=2)
+        yield ui.Pre("All Python stacks", flight.fault_trace, detail=2)
 
 
 def _memory(record: Record) -> str:

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from outlive.finding import Severity
+from outlive.names import safe
 from outlive.rendering import page as ui
-from outlive.rendering.finding_text import count_findings
+from outlive.rendering.finding_text import Line, Wrapped, count_findings, one_line
 from outlive.rendering.pages.plan import TONES, plan_section, plan_tiles, plan_verdict
 from outlive.rendering.pages.read import model_sections, model_tiles, what_is_known
 from outlive.rules import NotChecked
-from outlive.rules.checked import Checked, Checks
+from outlive.rules.checked import FIXABLE_CODES, Checked, Checks
 from outlive.units import plural
 
 # Files whose findings are shown in full; all of them are in the table, and in the JSON.
@@ -28,7 +29,7 @@ _NEEDS = {
     "plan": "--device or --ram",
     "surroundings": "--here",
     "verdict": "--device or --ram",
-    "model": "a sound file",
+    "model": "a valid file",
 }
 _TONES = {"error": "bad", "warning": "warn", "note": "plain", "nothing": "good"}
 
@@ -40,17 +41,52 @@ def page(checks: Checks) -> ui.Page:
     return _many(checks) if checks.files else _none(checks)
 
 
+def check_lines(checks: Checks, with_fix: bool = False) -> Iterator[Wrapped]:
+    """A line for each finding, then how many there are: what a terminal shows of many files.
+
+    `with_fix` says that what could be fixed has been.
+    """
+    for file in checks.files:
+        path = file.reading.path or "model given as bytes"
+        for finding in file.judgement.findings:
+            place = finding.where.removeprefix(path).strip(" ,")
+            where = f" ({safe(place, 200)})" if place and place not in finding.headline else ""
+            yield Wrapped([one_line(path, finding, where)])
+    for item in _failed(checks):
+        yield Wrapped(
+            [Line("", f"Not checked: {item.code} {item.name}, {safe(item.reason, 300)}", "yellow", hang=4)]
+        )
+    yield Wrapped([Line("", check_summary(checks, with_fix), "bold", hang=2)])
+
+
+def check_summary(checks: Checks, with_fix: bool = False) -> str:
+    """How many findings are in how many models, and how many are left out or can be fixed."""
+    models = plural(len(checks.files), "model")
+    found = checks.findings
+    said = [f"Found {count_findings(found)} in {models}." if found else f"No findings in {models}."]
+    if checks.fixed:
+        said.append(f"Fixed {plural(sum(len(change.codes) for change in checks.fixed), 'finding')}.")
+    if checks.known:
+        said.append(f"{plural(checks.known, 'known finding')} in the baseline.")
+    fixable = sum(finding.code in FIXABLE_CODES for finding in found)
+    if fixable and with_fix:
+        said.append(f"{fixable} of them cannot be fixed in the file: convert the model again.")
+    elif fixable:
+        said.append(f"--fix removes {fixable} of them." if fixable < len(found) else "--fix removes them.")
+    return " ".join(said)
+
+
 def check_verdict(rows: Sequence[Checked]) -> ui.PageVerdict:
     """What was found in all of them."""
     findings = [finding for row in rows for finding in row.judgement.findings]
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors:
         word = errors[0].headline if len(errors) == 1 else plural(len(errors), "error")
-        return ui.PageVerdict("bad", word, f"Found without running it: {count_findings(findings)}.")
+        return ui.PageVerdict("bad", word, f"{count_findings(findings)}, without a run.")
     if findings:
         said = f"{count_findings(findings)}."
         return ui.PageVerdict(ui.worst_tone(findings), "no error", said)
-    return ui.PageVerdict("good", "nothing found", "Checked without running it.")
+    return ui.PageVerdict("good", "no findings", "Checked without a run.")
 
 
 def _one(file: Checked, checks: Checks) -> ui.Page:
@@ -71,14 +107,14 @@ def _one(file: Checked, checks: Checks) -> ui.Page:
 
 def _findings(file: Checked, checks: Checks) -> ui.Section:
     found = file.judgement.findings
-    blocks: list[ui.Block] = [ui.Findings(found, nothing="No rule has anything to say.")]
+    blocks: list[ui.Block] = [ui.Findings(found, nothing="No findings.", detail=0 if found else 1)]
     skipped = file.judgement.not_checked
     if skipped:
         blocks.append(
             ui.Table(
                 "not-checked",
-                f"{plural(len(skipped), 'rule')} not checked, and why",
-                ui.columns("code: mono | why: wide"),
+                f"{plural(len(skipped), 'rule')} not checked",
+                ui.columns("code: mono | reason: wide"),
                 [(item.code, item.reason) for item in skipped],
                 is_folded=True,
                 detail=2,
@@ -91,7 +127,7 @@ def _findings(file: Checked, checks: Checks) -> ui.Section:
 def _left_out(checks: Checks) -> Iterator[ui.Block]:
     """Rules that failed or had no plan, each; the others by what they need; those ignored, and why."""
     skipped = {(item.code, item.reason): item for item in checks.not_checked}
-    failed = [item for item in skipped.values() if not item.reason.startswith("needs ")]
+    failed = _failed(checks)
     for item in failed:
         yield ui.Words(f"Not checked: {item.code} {item.name}, {item.reason[:300]}", tone="warn")
     needs = Counter(filter(None, (_need(item) for item in skipped.values() if item not in failed)))
@@ -102,9 +138,15 @@ def _left_out(checks: Checks) -> Iterator[ui.Block]:
         yield ui.Words(f"Ignored: {word}, because {reason}")
 
 
+def _failed(checks: Checks) -> list[NotChecked]:
+    """The rules that failed or had no plan, each once."""
+    skipped = {(item.code, item.reason): item for item in checks.not_checked}
+    return [item for item in skipped.values() if not item.reason.startswith("needs ")]
+
+
 def _left_out_section(checks: Checks) -> list[ui.Section]:
     blocks = tuple(_left_out(checks))
-    return [ui.Section("left-out", "Left out", blocks)] if blocks else []
+    return [ui.Section("left-out", "Excluded", blocks)] if blocks else []
 
 
 def _need(item: NotChecked) -> str:
@@ -113,7 +155,7 @@ def _need(item: NotChecked) -> str:
 
 
 def _none(checks: Checks) -> ui.Page:
-    said = "None has changed, or all are excluded."
+    said = "No model has changed, or all are excluded."
     verdict = ui.PageVerdict("good", "no model to check", said)
     return ui.Page(title="check", kind="check", verdict=verdict, sections=tuple(_left_out_section(checks)))
 

@@ -39,10 +39,12 @@ def drift_verdict(drift: Drift) -> ui.PageVerdict:
     said = [f"{name[0].upper()}{name[1:]}." for name in _explained(drift)]
     agreements = [row.argmax_agreement for row in drift.outputs if row.argmax_agreement is not None]
     if agreements:
-        said.append(f"The same top-1 in {min(agreements):.1%} of the samples.")
+        said.append(f"Same top-1 in {min(agreements):.1%} of the samples.")
     worst = drift.worst(1)
     if worst:
-        said.append(f"Most error arises in op {worst[0].op} {worst[0].op_type}.")
+        said.append(
+            f"Most error comes from operator {worst[0].op}, {worst[0].op_type}: keep it in float (--skip)."
+        )
     if bad:
         first = f"{outcome.words[0].upper()}{outcome.words[1:]}."
         return ui.PageVerdict("bad", bad[0].headline, " ".join([first, *said]))
@@ -56,7 +58,7 @@ def _explained(drift: Drift) -> Iterator[str]:
             yield f'output "{safe(row.name, 80)}": {_strange_words(row)}'
             return
         if row.metrics is None or row.why:
-            yield f'output "{safe(row.name, 80)}": {row.why or "it holds no values"}'
+            yield f'output "{safe(row.name, 80)}": {row.why or "no values"}'
             return
 
 
@@ -64,7 +66,7 @@ def _strange_words(row: OutputDrift) -> str:
     """How many values of an output are NaN or infinite."""
     found = row.metrics
     if found is None or not found.not_finite:
-        return "its error is not finite"
+        return "the error is not finite"
     return f"{found.not_finite:,} of {found.not_finite + found.num_elements:,} values are not finite"
 
 
@@ -73,7 +75,7 @@ def drift_tiles(drift: Drift) -> Iterator[ui.Tile]:
     share = drift.candidate_bytes / max(1, drift.reference_bytes)
     yield ui.Tile("candidate", format_bytes(drift.candidate_bytes), f"{share:.0%} of the reference")
     yield ui.Tile("reference", format_bytes(drift.reference_bytes))
-    turns = "" if drift.turns.count == 1 else f", in {drift.turns.count} turns"
+    turns = "" if drift.turns.count == 1 else f", in {drift.turns.count} passes"
     yield ui.Tile("compared", plural(len(drift.tensors), "tensor"), plural(drift.samples, "sample") + turns)
 
 
@@ -90,7 +92,7 @@ def drift_section(drift: Drift) -> ui.Section:
     sizes = f"{format_bytes(drift.candidate_bytes)} and {format_bytes(drift.reference_bytes)}"
     return ui.Section(
         "drift",
-        "Error of quantization",
+        "Quantization error",
         tuple(blocks),
         lead=f"{plural(len(drift.tensors), 'pair')} of tensors, {plural(drift.samples, 'sample')}, {sizes}.",
     )
@@ -101,23 +103,24 @@ def _worst(drift: Drift) -> Iterator[ui.Block]:
     rows = drift.worst(len(drift.tensors))
     if not rows:
         is_known = any(row.born_here is not None for row in drift.tensors)
-        none = "No operator that was run alone adds an error." if is_known else "No operator was run alone."
+        none = "No operator adds an error." if is_known else "No operator could run alone."
         yield ui.Words(none)
     else:
         yield ui.Table(
             "worst",
-            "Layers that lose accuracy, in steps of a grid that would just hold the values",
+            "Error added by each layer (in int8 steps)",
             ui.columns(
-                "op: number | type: mono | layer: mono wide | steps: number | arises here, dB: number",
-                "with what arrives, dB: number | clipped: share | range used: share",
+                "op: number | type: mono | layer: mono wide | steps: number | SQNR added here, dB: number",
+                "SQNR total, dB: number | clipped: share | range used: share",
             ),
             [_worst_row(row) for row in rows],
+            detail=1 if drift.findings else 0,
             brief=drift.top,
         )
     left = [row for row in drift.tensors if row.alone and row.born_here is None]
     if left:
         reasons = "; ".join(sorted({row.alone for row in left}))
-        yield ui.Words(f"{plural(len(left), 'operator')} could not be run alone: {reasons}", detail=1)
+        yield ui.Words(f"{plural(len(left), 'operator')} could not run alone: {reasons}", detail=1)
 
 
 def _worst_row(row: TensorDrift) -> tuple[Any, ...]:
@@ -140,12 +143,12 @@ def _unpaired(drift: Drift) -> Iterator[ui.Block]:
         if rows:
             named = ", ".join(f"{row.op_type} {safe(row.name, 44)!r}" for row in rows[:_NAMED])
             more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
-            yield ui.Words(f"Without a partner in the {side}: {named}{more}", tone="warn")
+            yield ui.Words(f"Without a counterpart in the {side}: {named}{more}", tone="warn")
     if drift.unpaired:
         yield ui.Table(
             "unpaired",
             "Tensors without a counterpart",
-            ui.columns("name: mono wide | of | made by: mono | why: wide"),
+            ui.columns("name: mono wide | model | operator: mono | reason: wide"),
             [(row.name, row.model, row.op_type, row.reason) for row in drift.unpaired],
             is_folded=True,
         )
@@ -156,17 +159,17 @@ def _born(rows: list[TensorDrift], drift: Drift) -> ui.Chart:
     worst = max(rows, key=lambda row: row.blame if math.isfinite(row.blame) else 0.0)
     mark = None
     is_known = any(row.born_here is not None for row in rows)
-    summary = "No layer that was run alone adds an error." if is_known else "No layer could be run alone."
+    summary = "No layer adds an error." if is_known else "No layer could run alone."
     if worst.blame > 0:
-        name = f"op {worst.op} {safe(worst.op_type, 30)}"
+        name = f"operator {worst.op}, {safe(worst.op_type, 30)}"
         mark = {"x": rows.index(worst), "y": worst.blame, "name": name}
         worst_rows = "; ".join(
-            f"op {row.op} {safe(row.op_type, 30)} {row.blame:.2f}" for row in drift.worst(3)
+            f"operator {row.op}, {safe(row.op_type, 30)}, {row.blame:.2f}" for row in drift.worst(3)
         )
-        summary = f"In steps of a grid that would just hold the values. The worst: {worst_rows}."
-    bars = ui.curve("steps of error that arises here", "3", "bars", steps)
+        summary = f"In int8 steps. Largest: {worst_rows}."
+    bars = ui.curve("error added here, in steps", "3", "bars", steps)
     return ui.Chart(
-        "born", "Where the error arises", summary, _by_layer(rows, "number", "steps", bars, worst=mark)
+        "born", "Error added by each layer", summary, _by_layer(rows, "number", "steps", bars, worst=mark)
     )
 
 
@@ -174,24 +177,20 @@ def _arrived(rows: list[TensorDrift]) -> ui.Chart:
     values = [None if row.metrics is None else _decibels(row.metrics.sqnr_db) for row in rows]
     known = [value for value in values if value is not None]
     gaps = sum(1 for row in rows if row.metrics is not None and math.isnan(row.metrics.sqnr_db))
-    last = "the last" if values[-1] is not None else "the last that is known"
-    least = (
-        f"{min(known):.1f} dB at the worst layer, {known[-1]:.1f} dB at {last}."
-        if known
-        else "Nothing is known."
-    )
+    last = "the last layer" if values[-1] is not None else "the last known layer"
+    least = f"{min(known):.1f} dB at the worst layer, {known[-1]:.1f} dB at {last}." if known else "No data."
     if gaps:
-        least += f" A gap: the values of {plural(gaps, 'layer')} are not finite."
-    curve = ui.curve("with what arrives", "0", "line", values, gaps="not finite, or not known")
-    data = _by_layer(rows, "decibels", "signal to noise", curve, height=240)
-    return ui.Chart("arrived", "Signal to noise, with what arrives from before", least, data)
+        least += f" The values of {plural(gaps, 'layer')} are not finite."
+    curve = ui.curve("total", "0", "line", values, gaps="not finite, or unknown")
+    data = _by_layer(rows, "decibels", "SQNR", curve, height=240)
+    return ui.Chart("arrived", "SQNR of each layer", least, data)
 
 
 def _by_layer(
     rows: list[TensorDrift], unit: str, name: str, curve: Mapping[str, Any], **more: Any
 ) -> Mapping[str, Any]:
     labels = [f"op {row.op} {safe(row.op_type, 40)} {safe(row.name, 80)}" for row in rows]
-    across = ("none", "layers, in the order they run")
+    across = ("none", "layers, in execution order")
     return ui.lines(range(len(rows)), across, (unit, name), curve, labels=labels, **more)
 
 
@@ -206,7 +205,7 @@ def _outputs(drift: Drift) -> ui.Table:
         "drift-outputs",
         "Outputs",
         ui.columns(
-            "output: mono wide | signal to noise, dB: number | cosine: number",
+            "output: mono wide | SQNR, dB: number | cosine: number",
             "largest error: number | same top-1: share",
             *(ui.Column(name, "number") for name in users),
             "not compared: wide",
@@ -229,10 +228,10 @@ def _number(value: float) -> float | None:
 def _tensors(drift: Drift) -> ui.Table:
     return ui.Table(
         "drift-tensors",
-        "Every tensor that was compared",
+        "All compared tensors",
         ui.columns(
             "op: number | type: mono | tensor: mono wide | shape: mono | values: mono",
-            "arises here, steps: number | signal to noise, dB: number | largest error: number",
+            "added here, steps: number | SQNR, dB: number | largest error: number",
             "clipped: share | range used: share",
         ),
         [_row(row) for row in drift.tensors],

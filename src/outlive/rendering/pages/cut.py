@@ -23,15 +23,15 @@ def page(part: Cut) -> ui.Page:
     more = f" and {len(kinds) - _KINDS} other kinds" if len(kinds) > _KINDS else ""
     said = ", ".join(f"{count} {name[:48]}" for name, count in kinds[:_KINDS]) + more
     listing = ui.Listing(tuple(filter(None, (_runs(part.ops), said))))
-    sections.append(ui.Section("operators", "Operators of the whole", (listing,)))
-    for title, lines in (("State", part.state), ("Not true of the part, and left out", part.dropped)):
+    sections.append(ui.Section("operators", "Operators of the whole model", (listing,)))
+    for title, lines in (("State", part.state), ("Removed", part.dropped)):
         if lines:
             sections.append(ui.Section(title.split()[0].lower(), title, (ui.Listing(lines),)))
     return ui.make_page("cut", part.path, ui.PageVerdict("plain", word), (), sections)
 
 
 def _tensors(title: str, tensors: tuple[CutTensor, ...]) -> ui.Table:
-    columns = ui.columns("name: mono wide | shape: mono | type: mono | index: number | in the whole: number")
+    columns = ui.columns("name: mono wide | shape: mono | type: mono | index: number | index before: number")
     rows = [(item.name, format_shape(item.shape), item.dtype, item.index, item.original) for item in tensors]
     return ui.Table(title.lower(), title, columns, rows)
 

@@ -39,12 +39,12 @@ def _verdict(coverage: Coverage) -> ui.PageVerdict:
     best = coverage.best
     sentence = ""
     if best is not None and best.milliseconds is not None:
-        sentence = f"The quickest that agrees with the others is {best.title}: {best.milliseconds:,.2f} ms."
+        sentence = f"Fastest with correct results: {best.title}, {best.milliseconds:,.2f} ms."
     if dead:
         names = ", ".join(one.title for one in dead)
-        word = f"{names} {'dies' if len(dead) == 1 else 'die'} on it"
+        word = f"{names} {'crashes' if len(dead) == 1 else 'crash'} on it"
         return ui.PageVerdict("bad", word, sentence)
-    word = f"{len(good)} of {plural(len(here), 'accelerator')} here run it and agree"
+    word = f"{len(good)} of {plural(len(here), 'available accelerator')} run it with correct results"
     return ui.PageVerdict("good" if len(good) == len(here) else "warn", word, sentence)
 
 
@@ -60,24 +60,24 @@ def coverage_section(coverage: Coverage) -> ui.Section:
     if coverage.documented:
         blocks.append(_documented(coverage))
     if coverage.unknown:
-        blocks.append(ui.Words(f"Nothing is known of {', '.join(coverage.unknown)}.", detail=1))
+        blocks.append(ui.Words(f"Unknown: {', '.join(coverage.unknown)}.", detail=1))
     return ui.Section(
         "accelerators",
         "Accelerators",
         tuple(blocks),
-        lead="Each was tried for real, in a process of its own, and held against the reference kernels.",
+        lead="Each ran in a separate process, and is compared with the reference kernels.",
     )
 
 
 def _table(coverage: Coverage) -> ui.Table:
     return ui.Table(
         "accelerators-table",
-        "What each takes and does",
+        "Accelerators",
         ui.columns(
-            "accelerator | which is: wide -v",
+            "accelerator | description: wide -v",
             ui.Column("it", "chip", TONES),
             "operators taken: number | of: number | parts: number | milliseconds: number",
-            "peak: bytes | largest difference: number | where, or why not",
+            "peak: bytes | largest difference: number | reason",
         ),
         [_row(one) for one in coverage.accelerators],
     )
@@ -118,7 +118,7 @@ def _times(coverage: Coverage) -> Iterator[ui.Block]:
         x_labels=[one.name for one in timed],
     )
     times = "; ".join(f"{one.title} {one.milliseconds:,.2f} ms" for one in timed)
-    yield ui.Chart("times", "Milliseconds per invoke", f"{times}. The quickest is {quick.title}.", data)
+    yield ui.Chart("times", "Milliseconds per invoke", f"{times}. Fastest: {quick.title}.", data)
 
 
 def _refusals(coverage: Coverage) -> Iterator[ui.Block]:
@@ -134,13 +134,13 @@ def _refusals(coverage: Coverage) -> Iterator[ui.Block]:
     reason = ui.Column("reason", wide=True)
     yield ui.Table(
         "reasons",
-        "Left to the CPU, and why",
+        "Operators on the CPU",
         ui.columns(*columns, "operators: mono", reason),
         [(name, kind, _shortened(ops), why) for (name, kind, why), ops in groups.items()],
     )
     yield ui.Table(
         "refusals",
-        "Each operator that was left to the CPU",
+        "All operators on the CPU",
         ui.columns(columns[0], "op: number", columns[1], reason),
         [
             (one.title, item.op, item.type, item.reason)
@@ -161,35 +161,35 @@ def _notes(coverage: Coverage) -> Iterator[ui.Block]:
         yield ui.Listing(tuple(said[:60]), title="Notes")
     missing = [f"{one.name}: {one.install}" for one in coverage.accelerators if one.install]
     if missing:
-        yield ui.Listing(tuple(missing), title="To have those that are not here", detail=1)
+        yield ui.Listing(tuple(missing), title="To install the missing accelerators", detail=1)
 
 
 def _remarks(one: Accelerator) -> Iterator[str]:
     """What is worth saying of an accelerator beyond its row."""
     if one.is_software:
-        yield f"it runs on {one.device or 'software'}, which is the CPU in disguise"
+        yield f"runs on {one.device or 'software'}, a software renderer on the CPU"
     if one.culprit is not None:
         listed = ", ".join(f"{o} {t}" for o, t in zip(one.culprit.ops, one.culprit.types, strict=True))
-        yield f"needed for it is op {listed}: a model of just that {one.culprit.how}"
+        yield f"operator {listed} is the cause: a model of only that {one.culprit.how}"
     if one.not_compared:
         yield f"not compared: {one.not_compared}"
     if one.difference is not None and not one.difference.is_normal:
-        yield f"a difference of {one.difference.largest:.2g}; normal is {one.difference.allowed:.2g}"
+        yield f"difference {one.difference.largest:.2g}, tolerance {one.difference.allowed:.2g}"
     if one.agrees_with:
         standing = one.difference.against if one.difference is not None else "the others"
-        yield f"it agrees with {', '.join(one.agrees_with)}: it is {standing} that stands alone"
+        yield f"agrees with {', '.join(one.agrees_with)}; only {standing} differs"
     if one.crossings and one.refused:
         size = format_bytes(sum(crossing.bytes for crossing in one.crossings))
-        yield f"it hands over {plural(len(one.crossings), 'tensor')}, {size} at each run"
+        yield f"moves {plural(len(one.crossings), 'tensor')}, {size}, in each run"
     yield from one.notes
     if one.from_cache:
-        yield "found out earlier; --no-cache tries it again"
+        yield "from the cache; --no-cache tests it again"
 
 
 def _documented(coverage: Coverage) -> ui.Table:
     return ui.Table(
         "documented",
-        "Not here, and judged by their documents alone",
+        "Not available here; from documentation only",
         ui.columns("accelerator | operators listed: number | of: number | document: wide"),
         [
             (

@@ -23,9 +23,7 @@ def page(diagnosis: Diagnosis) -> ui.Page:
         sections.append(replace(flight_section(diagnosis.end.flight), detail=1))
     shown = {(item.code, item.op) for item in (diagnosis.verdict, *diagnosis.silent) if item is not None}
     others = [finding for finding in diagnosis.findings if (finding.code, finding.op) not in shown]
-    sections += [
-        replace(section, detail=1) for section in ui.findings_sections(others, "What else was found")
-    ]
+    sections += [replace(section, detail=1) for section in ui.findings_sections(others, "Other findings")]
     sections += model_sections(diagnosis.source, what_is_known())
     tiles = model_tiles(diagnosis.source)
     return ui.make_page("diagnose", diagnosis.path, diagnosis_verdict(diagnosis), tiles, sections)
@@ -35,18 +33,18 @@ def diagnosis_verdict(diagnosis: Diagnosis) -> ui.PageVerdict:
     """How it ends, and why, in a sentence."""
     finding, end = diagnosis.verdict, diagnosis.end
     if finding is None:
-        return ui.PageVerdict("good", "runs", "It was run, and came back with its outputs.")
+        return ui.PageVerdict("good", "runs", "The model ran and returned its outputs.")
     sentence = finding.headline + (f" ({finding.where})" if finding.where else "")
     if end is None:
         ran = any(trial.ran for trial in diagnosis.trials)
-        word = "ran here, but is not sound" if ran else "cannot be run"
+        word = "ran, but is invalid" if ran else "cannot run"
         return ui.PageVerdict("warn", word, sentence)
     flight = end.flight
     if end.manner == "deadline":
-        return ui.PageVerdict("bad", f"does not come back from {flight.stage}", sentence)
+        return ui.PageVerdict("bad", f"hangs in {flight.stage}", sentence)
     if end.manner == "died":
         how = flight.signal or f"exit code {flight.exit_code}"
-        return ui.PageVerdict("bad", f"dies: {how} in {flight.stage}", sentence)
+        return ui.PageVerdict("bad", f"crashes: {how} in {flight.stage}", sentence)
     return ui.PageVerdict("bad", f"refused in {flight.stage}: {flight.error_type}", sentence)
 
 
@@ -60,51 +58,51 @@ def diagnosis_section(diagnosis: Diagnosis) -> ui.Section:
     blocks += _conclusions(diagnosis)
     if diagnosis.trials:
         blocks.append(_trials(diagnosis))
-    lead = f"Cause: {diagnosis.cause}{_place(diagnosis.op)}." if diagnosis.cause else ""
-    return ui.Section("diagnosis", "Why", tuple(blocks), lead=lead)
+    lead = f"{diagnosis.cause}{_place(diagnosis.op)}." if diagnosis.cause else ""
+    return ui.Section("diagnosis", "Cause", tuple(blocks), lead=lead)
 
 
 def _place(op: OpSeen | None) -> str:
     if op is None:
         return ""
-    index = "" if op.index is None else f"{op.index} "
+    index = "" if op.index is None else f"{op.index}, "
     subgraph = f" of subgraph {op.subgraph}" if op.subgraph else ""
-    return f", at op {index}{op.type}{subgraph}"
+    return f", at operator {index}{op.type}{subgraph}"
 
 
 def _conclusions(diagnosis: Diagnosis) -> Iterator[ui.Block]:
     if diagnosis.end is None:
         return
     if diagnosis.works_with:
-        yield ui.Words(f"It works with {', '.join(diagnosis.works_with)}.", tone="good")
+        yield ui.Words(f"Works with {', '.join(diagnosis.works_with)}.", tone="good")
     else:
-        yield ui.Words("It works with nothing that was tried.", tone="warn")
+        yield ui.Words("No tested configuration works.", tone="warn")
     if diagnosis.ruled_out:
         yield ui.Listing(diagnosis.ruled_out, title="Ruled out")
     running, needed = diagnosis.running, diagnosis.needed
     if running is not None and needed is not None and running.index not in (None, needed.index):
         yield ui.Words(
-            f"Running{_place(running)[4:]}; the first prefix that ends so ends with{_place(needed)[4:]}."
+            f"Running{_place(running)[4:]}; the shortest failing prefix ends with{_place(needed)[4:]}."
         )
     made = diagnosis.reproducer
     if made is not None:
         size = f"{plural(len(made.ops), 'operator')}, {format_bytes(made.bytes)}"
         yield ui.Command(
             f"python {shell_path(made.script)}",
-            f"The reproducer, the smallest model that ends so: {made.path}, {size}",
+            f"Reproducer: {made.path}, {size}",
         )
     elif diagnosis.path:
         yield ui.Command(
             f"outlive diagnose {shell_path(diagnosis.path)} --reduce small.tflite",
-            "For a bug report, the smallest model that ends so:",
+            "To create a minimal model for a bug report:",
         )
 
 
 def _trials(diagnosis: Diagnosis) -> ui.Table:
     return ui.Table(
         "trials",
-        "What was tried, each in a process of its own",
-        ui.columns("with", ui.Column("it", "chip", _TONES), "how it ended: wide | seconds: number"),
+        "Trials, each in a separate process",
+        ui.columns("with", ui.Column("result", "chip", _TONES), "end: wide | seconds: number"),
         [(trial.name, trial.manner, trial.ending, round(trial.seconds, 3)) for trial in diagnosis.trials],
         detail=0 if diagnosis.end is None else 1,
     )

@@ -22,7 +22,7 @@ def page(seen: Environment) -> ui.Page:
         verdict=_verdict(seen),
         sections=(
             *_groups(seen),
-            *ui.findings_sections(seen.findings, "What is wrong here"),
+            *ui.findings_sections(seen.findings, "Problems"),
             *_remedies(seen),
             *_caches(seen),
         ),
@@ -31,13 +31,13 @@ def page(seen: Environment) -> ui.Page:
 
 def _verdict(seen: Environment) -> ui.PageVerdict:
     said = [
-        f"{plural(count, 'thing')} {state.value}"
+        f"{count} {state.value}"
         for state in (State.MISSING, State.LIMITED)
         if (count := sum(check.state is state for check in seen.checks))
     ]
     sentence = f"{', '.join(said)}." if said else ""
     if seen.ready:
-        return ui.PageVerdict("good", "models can be run here", sentence)
+        return ui.PageVerdict("good", "models can run here", sentence)
     needed = (check.name for check in seen.checks if check.needed and check.state is State.MISSING)
     return ui.PageVerdict("bad", f"not ready: {', '.join(needed)} missing", sentence)
 
@@ -55,7 +55,7 @@ def _remedies(seen: Environment) -> Iterator[ui.Section]:
         ui.Command(check.remedy, check.name) for check in seen.checks if check.remedy
     )
     if blocks:
-        yield ui.Section("more", "To get more", blocks)
+        yield ui.Section("more", "Install more", blocks)
 
 
 def _caches(seen: Environment) -> Iterator[ui.Section]:
@@ -63,10 +63,11 @@ def _caches(seen: Environment) -> Iterator[ui.Section]:
     if seen.removed:
         gone = _usages("removed", [item for item in seen.removed if item.files])
         yield ui.Section("removed", "Removed", (gone,), lead=f"{_amount(seen.removed)}.")
-    most = f"at most {format_bytes(seen.most_cache_bytes)} and {seen.most_cache_days} days"
+    size = format_bytes(seen.most_cache_bytes, seen.most_cache_bytes)
+    most = f"at most {size} and {seen.most_cache_days} days"
     lead = f"{_amount(seen.caches)}, {most}."
     kept = _usages("kept", seen.caches)
-    yield ui.Section("caches", "Kept between runs", (kept,), lead=lead)
+    yield ui.Section("caches", "Caches", (kept,), lead=lead)
 
 
 def _usages(ident: str, items: Sequence[Usage]) -> ui.Table:

@@ -23,6 +23,6 @@ def error_page(error: Any) -> ui.Page:
     )
     blocks += [ui.Pre(title, text[-_MOST_TEXT:]) for title, text in texts if text.strip()]
     sections = ui.findings_sections(error.findings, "Why")
-    sections.append(ui.Section("more", "What was seen", tuple(blocks), detail=1))
+    sections.append(ui.Section("more", "Run", tuple(blocks), detail=1))
     verdict = ui.PageVerdict("bad", error.finding.headline)
     return ui.Page(title=type(error).__name__, kind="error", verdict=verdict, sections=tuple(sections))

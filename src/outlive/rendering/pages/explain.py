@@ -53,7 +53,7 @@ def rule_page(rule: Rule) -> str:
     """What `outlive explain` shows, as plain text."""
     summary, _, rest = rule.doc.partition("\n")
     facts = ", ".join(rule.facts)
-    head = f"{rule.code} {rule.name} ({rule.severity.value}, since {rule.since}; looks at: {facts})"
+    head = f"{rule.code} {rule.name} ({rule.severity.value}, since {rule.since}; needs: {facts})"
     return f"{head}\n{summary}\n{rest}"
 
 
@@ -64,5 +64,5 @@ def rule_markdown(rule: Rule) -> str:
     for line in rest.strip("\n").splitlines():
         section = bool(line) and not line.startswith(" ")
         lines += [f"## {line}", ""] if section else [line.strip()]
-    lines += ["", f"Since {rule.since}. Looks at: {', '.join(f'`{fact}`' for fact in rule.facts)}.", ""]
+    lines += ["", f"Since {rule.since}. Needs: {', '.join(f'`{fact}`' for fact in rule.facts)}.", ""]
     return "\n".join(lines)

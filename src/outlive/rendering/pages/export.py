@@ -31,7 +31,7 @@ def _verdict(made: Export) -> ui.PageVerdict:
 def _sections(made: Export) -> Iterator[ui.Section]:
     yield from ui.findings_sections(made.findings)
     columns = ui.columns(" | bytes: number | : wide")
-    memory = ui.Table("memory", "What to reserve", columns, list(_memory(made)))
+    memory = ui.Table("memory", "Memory to reserve", columns, list(_memory(made)))
     yield ui.Section("memory", "Memory", (memory,))
     adders = ui.Table(
         "adders",
@@ -43,14 +43,14 @@ def _sections(made: Export) -> Iterator[ui.Section]:
     yield ui.Section("operators", "Operators", (adders,))
     if made.removed:
         removed = ui.Listing(made.removed)
-        yield ui.Section("removed", "Left out of the model", (removed,))
+        yield ui.Section("removed", "Removed from the model", (removed,))
     if made.plan.unknown:
         yield ui.Section("unknown", "Not known", (ui.Listing(made.plan.unknown[:_SHOWN]),))
 
 
 def _memory(made: Export) -> Iterator[tuple[ui.Cell, ...]]:
     arena = made.arena
-    yield "arena as planned", arena.planned_bytes, "" if made.plan.exact else "with guesses"
+    yield "arena as planned", arena.planned_bytes, "" if made.plan.exact else "estimate"
     if arena.variables:
         yield "resource variables", arena.variable_bytes, str(arena.variables)
     yield "margin", arena.margin_bytes, arena.margin_words

@@ -23,15 +23,15 @@ _TONES = {
 }
 _CHANGES = {Tag.SAME_RESULTS: "nothing", Tag.CHANGES_RESULTS: "results", Tag.CHANGES_MODEL: "model"}
 _CHANGED = {
-    Tag.SAME_RESULTS: "nothing in the results",
-    Tag.CHANGES_RESULTS: "the results; the file's weights stay as they are",
-    Tag.CHANGES_MODEL: "the model itself, and so the results",
+    Tag.SAME_RESULTS: "no change of results",
+    Tag.CHANGES_RESULTS: "the results; the weights stay unchanged",
+    Tag.CHANGES_MODEL: "the model and its results",
 }
 _STOPPED = {
-    "seconds": "The time was up before all was tried: more may fit.",
-    "interrupted": "Interrupted before all was tried: this is what was known by then.",
+    "seconds": "Time limit reached before all candidates were tried.",
+    "interrupted": "Interrupted before all candidates were tried.",
 }
-_BRIEF = 8
+_BRIEF = 4
 
 
 def page(fit: Fit) -> ui.Page:
@@ -41,13 +41,17 @@ def page(fit: Fit) -> ui.Page:
 
 def fit_verdict(fit: Fit) -> ui.PageVerdict:
     """What fits, and what it costs; or that nothing does."""
-    room = f"{fit.budget.title}: {format_bytes(fit.budget.ram_bytes)}"
+    room = f"{fit.budget.title}: {format_bytes(fit.budget.ram_bytes, fit.budget.ram_bytes)}"
     if fit.refusal:
-        return ui.PageVerdict("bad", "it does not run, however much memory there is", fit.refusal)
+        return ui.PageVerdict("bad", "does not run with any amount of memory", fit.refusal)
     if fit.chosen is None:
-        return ui.PageVerdict("bad", "nothing that was tried fits", f"{room}.")
+        return ui.PageVerdict("bad", "no candidate fits", f"{room}.")
     chosen = fit.chosen
-    need = "" if chosen.needed_bytes is None else f" It needs {format_bytes(chosen.needed_bytes)} of {room}."
+    need = (
+        ""
+        if chosen.needed_bytes is None
+        else f" Needs {format_bytes(chosen.needed_bytes, fit.budget.ram_bytes)} of {room}."
+    )
     cost = "" if chosen.loss is None else f" Loss {loss_words(fit, chosen.loss)}."
     warning = fit.caution
     but = f", but {warning.words}" if warning else ""
@@ -95,15 +99,15 @@ def _sections(fit: Fit) -> Iterator[ui.Section]:
         yield ui.Section("chosen", "Chosen", (_chosen(fit, fit.chosen), *_remarks(fit)))
     elif fit.shortage is not None:
         blocks = (*_shortage(fit, fit.shortage), *_remarks(fit))
-        yield ui.Section("shortage", "Why nothing fits", blocks)
+        yield ui.Section("shortage", "Why no candidate fits", blocks)
     elif remarks := tuple(_remarks(fit)):
         yield ui.Section("remarks", "Remarks", remarks)
     if fit.candidates:
         blocks = (*_front(fit), _candidates(fit))
-        yield ui.Section("candidates", "What was tried", blocks)
+        yield ui.Section("candidates", "Candidates", blocks, detail=0 if fit.chosen or fit.every else 1)
     if fit.snippet:
-        block = ui.Pre("Python that loads it as it was measured", fit.snippet, is_open=True)
-        yield ui.Section("snippet", "Use it", (block,))
+        block = ui.Pre("Python code with the measured settings", fit.snippet, is_open=True)
+        yield ui.Section("snippet", "Usage", (block,))
 
 
 def _chosen(fit: Fit, chosen: Outcome) -> ui.Table:
@@ -119,7 +123,7 @@ def _facts(fit: Fit, chosen: Outcome) -> Iterator[tuple[str, str]]:
     size, before = chosen.file_bytes or 0, max(fit.original_bytes, 1)
     yield "file", f"{format_bytes(size)}, {size / before:.0%} of {format_bytes(before)}"
     if chosen.milliseconds is not None:
-        yield "time", f"{_milliseconds(chosen.milliseconds)} ms a run, on this machine"
+        yield "time", f"{_milliseconds(chosen.milliseconds)} ms per run on this machine"
     yield "loss", _loss_in_full(fit, chosen)
     yield "changes", _CHANGED[chosen.tag]
     for note in (*chosen.notes, *filter(None, [chosen.reason])):
@@ -128,8 +132,8 @@ def _facts(fit: Fit, chosen: Outcome) -> Iterator[tuple[str, str]]:
 
 def _loss_in_full(fit: Fit, chosen: Outcome) -> str:
     if chosen.loss is None:
-        return "not known"
-    indicative = ", on random inputs: only indicative" if fit.is_indicative else ""
+        return "unknown"
+    indicative = ", on random inputs: indicative only" if fit.is_indicative else ""
     scores = ""
     if chosen.score is not None and fit.original_score is not None:
         scores = f", {chosen.score:.5g} instead of {fit.original_score:.5g}"
@@ -146,7 +150,7 @@ def _remarks(fit: Fit) -> Iterator[ui.Block]:
     if fit.stopped:
         yield ui.Words(_STOPPED[fit.stopped], tone="warn")
     if fit.refusal:
-        yield ui.Command(_asking_why(fit), "This says why:")
+        yield ui.Command(_asking_why(fit), "To find the reason:")
     lines = [f"note: {note}" for note in fit.notes] + [f"written: {path}" for path in fit.written_files]
     if lines:
         yield ui.Listing(tuple(lines))
@@ -180,7 +184,7 @@ def _front(fit: Fit) -> Iterator[ui.Block]:
     yield ui.Chart(
         "front",
         "Memory against loss",
-        f"{plural(len(known), 'candidate')}. The least loss for its memory, smallest first: {names}.",
+        f"{plural(len(known), 'candidate')}. Pareto front by memory, smallest first: {names}.",
         {
             "kind": "points",
             "x_kind": "bytes",
@@ -190,7 +194,10 @@ def _front(fit: Fit) -> Iterator[ui.Block]:
             "points": points,
             "height": 340,
             "moments": [
-                {"x": fit.budget.ram_bytes, "name": f"the budget, {format_bytes(fit.budget.ram_bytes)}"}
+                {
+                    "x": fit.budget.ram_bytes,
+                    "name": f"budget, {format_bytes(fit.budget.ram_bytes, fit.budget.ram_bytes)}",
+                }
             ]
             if fit.budget.ram_bytes <= 3 * max(one.needed_bytes or 0 for one in known)
             else [],
@@ -219,7 +226,7 @@ def _words(one: Outcome) -> list[str]:
     if one.milliseconds is not None:
         said.append(f"{one.milliseconds:,.2f} ms")
     if one.on_front:
-        said.append("no other beats it in memory, file, time and loss at once")
+        said.append("on the Pareto front of memory, file, time and loss")
     return said
 
 
@@ -227,13 +234,13 @@ def _candidates(fit: Fit) -> ui.Table:
     rows = sorted(fit.candidates, key=lambda row: _weight(fit, row))
     return ui.Table(
         "candidates-table",
-        f"{plural(len(rows), 'candidate')}; ▸ no other is smaller, quicker and better at once",
+        f"{plural(len(rows), 'candidate')}; ▸ marks the Pareto front",
         ui.columns(
             " | #: number -v | candidate: wide | run with",
             ui.Column("verdict", "chip", _TONES),
-            "memory: bytes | measured: bytes -v | file: bytes | ms: number",
+            "memory: bytes | measured: bytes -v | file: bytes -v | ms: number",
             ui.Column("loss", "share" if fit.loss_is_share else "number"),
-            "changes | why: wide",
+            "changes: -v | reason: wide",
         ),
         [_row(fit, row) for row in rows],
         brief=len(rows) if fit.every else _BRIEF,
@@ -252,7 +259,7 @@ def _row(fit: Fit, row: Outcome) -> tuple[ui.Cell, ...]:
     return (
         "●" if chosen else "▸" if row.on_front else "",
         row.rank,
-        ", ".join(row.candidate.steps) or "as it is",
+        ", ".join(row.candidate.steps) or "unchanged",
         "any" if row.verdict == "refused" and row.file_bytes is None else _setting(row.candidate),
         row.verdict,
         row.needed_bytes,
@@ -287,21 +294,21 @@ def _shortage(fit: Fit, shortage: Shortage) -> Iterator[ui.Block]:
     smallest = shortage.smallest
     needed = "?" if smallest.needed_bytes is None else f"{smallest.needed_bytes:,} bytes"
     how = "planned" if smallest.measured_peak_bytes is None else "measured"
-    tried = "The smallest that was tried" if fit.stopped else "The smallest"
+    tried = "Smallest tried" if fit.stopped else "Smallest"
     yield ui.Words(f"{tried}: {smallest.candidate}, {needed} {how}: {smallest.reason}", tone="warn")
     if shortage.lower_bound_bytes is not None:
         least = f"{shortage.lower_bound_bytes:,} bytes"
-        yield ui.Words(f"None of what was tried can get below {least}: so much is alive at once.")
+        yield ui.Words(f"No candidate can need less than {least}, which is alive at once.")
     if shortage.op is not None:
         named = ", ".join(f"{safe(name, 60)} ({format_bytes(size)})" for name, size in shortage.tensors[:3])
-        yield ui.Words(f"Most is alive at op {shortage.op}, {safe(shortage.op_type, 40)}: {named}.")
+        yield ui.Words(f"Peak at operator {shortage.op}, {safe(shortage.op_type, 40)}: {named}.")
     if shortage.tensors:
         yield ui.Table(
             "shortage-tensors",
-            "The tensors that are responsible",
+            "Largest tensors at the peak",
             ui.columns("tensor: mono wide | size: bar"),
             shortage.tensors,
             is_folded=True,
         )
     if shortage.needed_changes:
-        yield ui.Listing(shortage.needed_changes, title="What would have to change")
+        yield ui.Listing(shortage.needed_changes, title="Required changes")

@@ -11,11 +11,11 @@ from outlive.units import format_bytes
 def page(end: ScriptEnd) -> ui.Page:
     """The page of `outlive guard`."""
     flight = end.flight
-    word = "died" if end.exit_code is None else f"ended with exit code {end.exit_code}"
+    word = "crashed" if end.exit_code is None else f"ended with exit code {end.exit_code}"
     tone: ui.Tone = "good" if end.exit_code == 0 else "bad" if end.exit_code is None else "warn"
     took = sum(seconds for _, seconds in flight.stages)
     peak = max([flight.peak_bytes or 0, *(point.bytes for point in flight.timeline)])
-    sentence = f"Memory: {format_bytes(peak)} at most above what it began with, in {took:,.2f} s."
+    sentence = f"Peak memory {format_bytes(peak)} above the start, in {took:,.2f} s."
     sections = ui.findings_sections(end.findings)
     if len(flight.timeline) > 2:
         sections.append(ui.Section("memory", "Memory", (memory_chart(flight, None),)))

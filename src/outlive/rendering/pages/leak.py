@@ -13,7 +13,7 @@ from outlive.rendering.pages.run import memory_chart
 from outlive.units import format_bytes, plural
 
 _CURVES = (
-    ("held_bytes", "memory in RAM", "0"),
+    ("held_bytes", "resident memory", "0"),
     ("heap_bytes", "native heap", "1"),
     ("mapped_bytes", "mapped memory", "4"),
 )
@@ -23,8 +23,8 @@ _WORDS = {
     "descriptors": "descriptors",
     "threads": "threads",
 }
-_MEANING = {"grows": "grows", "flat": "does not grow", "unclear": "not clear"}
-_TONES = {"grows": "bad", "does not grow": "good", "not clear": "warn"}
+_MEANING = {"grows": "grows", "flat": "does not grow", "unclear": "unclear"}
+_TONES = {"grows": "bad", "does not grow": "good", "unclear": "warn"}
 _MOST_POINTS = 1500
 
 
@@ -36,7 +36,7 @@ def page(growth: Growth) -> ui.Page:
 
 def _verdict(growth: Growth) -> ui.PageVerdict:
     """The verdict of the worst cycle."""
-    word = "it died during the rounds" if growth.died else growth.verdict
+    word = "crashed during the rounds" if growth.died else growth.verdict
     sentence = f"{growth.worst.cycle}: {growth.worst}." if len(growth.stages) > 1 else f"{growth.worst}."
     return ui.PageVerdict("bad" if growth.died else _tone(growth.verdict), word, sentence)
 
@@ -77,7 +77,7 @@ def _stage(stage: CycleGrowth, number: int, is_one_of_several: bool) -> Iterator
     if stage.trends:
         yield _rates(stage, number, 1 if is_one_of_several and stage.verdict != LEAKS else 0)
     if stage.ends:
-        yield ui.Listing(tuple(describe_forecast(end) for end in stage.ends), title="When it would be full")
+        yield ui.Listing(tuple(describe_forecast(end) for end in stage.ends), title="Forecast")
     if stage.census is not None:
         yield from _census(stage.census, number)
     if stage.flight is not None and len(stage.flight.timeline) > 2:
@@ -95,13 +95,13 @@ def _curve(stage: CycleGrowth, number: int) -> ui.Chart:
     data = ui.lines(
         (row.calls for row in rounds),
         ("rounds", "rounds"),
-        ("bytes", "gained since the first"),
+        ("bytes", "growth since the first round"),
         *curves,
         shades=[{"start": rounds[0].calls, "end": warm}],
         moments=[{"x": warm, "name": "warm-up ends"}],
         legend=ui.legend(curves),
     )
-    summary = f"{said[0].upper()}{said[1:]}. What is shaded is warm-up, and left out of the rate."
+    summary = f"{said[0].upper()}{said[1:]}. The shaded warm-up does not count."
     return ui.Chart(f"growth-{number}", "Growth over the rounds", summary, data)
 
 
@@ -116,8 +116,10 @@ def _rates(stage: CycleGrowth, number: int, detail: int) -> ui.Table:
 
     return ui.Table(
         f"rates-{number}",
-        "Rates, with the interval they lie in (99 %)",
-        ui.columns("quantity | per round: mono | from: mono | to: mono", ui.Column("it", "chip", _TONES)),
+        "Rates with 99 % intervals",
+        ui.columns(
+            "quantity | per round: mono | from: mono | to: mono", ui.Column("verdict", "chip", _TONES)
+        ),
         [
             (
                 _WORDS.get(name, name),
@@ -136,7 +138,7 @@ def _census(census: Census, number: int) -> Iterator[ui.Block]:
     if census.keepers:
         yield ui.Table(
             f"keepers-{number}",
-            f"Python objects that became more, over {plural(census.rounds, 'round')}",
+            f"Growing Python objects, over {plural(census.rounds, 'round')}",
             ui.columns(
                 "type: mono | per round: number | bytes each: bytes | kept in: mono | kept by: mono wide"
             ),
@@ -152,7 +154,7 @@ def _census(census: Census, number: int) -> Iterator[ui.Block]:
             kind = "bytes" if what in ("sites", "mappings") else "number"
             yield ui.Table(
                 f"{what}-{number}",
-                f"{what.capitalize()} that became more",
+                f"Growing {what}",
                 ui.columns(
                     "what: mono wide", ui.Column("per round", "bytes" if kind == "bytes" else "number")
                 ),

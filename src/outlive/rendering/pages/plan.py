@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from outlive.arena.accuracy import said_of
-from outlive.arena.budget import needed_bytes, worst_moment
+from outlive.arena.budget import needed_bytes, said_of, worst_moment
 from outlive.arena.plan import OpLoad, Placement, Plan, PlannedSetting, Verdict, is_exact
 from outlive.names import safe
 from outlive.rendering import page as ui
@@ -27,7 +27,7 @@ _PALETTE = 7
 _INPUTS = 4
 _CERTAINTY = {
     "at most": "an upper bound",
-    "at least": "a lower bound: memory whose size is not known comes on top",
+    "at least": "a lower bound, plus memory of unknown size",
     "about": "an estimate",
 }
 _KERNELS = {
@@ -64,17 +64,17 @@ def plan_section(plan: Plan, verdict: Verdict | None = None, detail: int = 0) ->
     """Everything a plan says about memory."""
     blocks: list[ui.Block] = []
     if plan.refusals:
-        said = [f"op {item.op} {item.type}: {item.reason}" for item in plan.refusals[:20]]
+        said = [f"operator {item.op}, {item.type}: {item.reason}" for item in plan.refusals[:20]]
         blocks.append(ui.Listing(tuple(said), title="The runtime refuses"))
     else:
-        blocks += [_parts(plan), *_charts(plan), *_unshared(plan)]
+        # Whether it fits is the answer; its parts are for who asks for more.
+        parts = replace(_parts(plan), detail=0 if verdict is None else 1)
+        blocks += [parts, *_charts(plan), *(replace(table, detail=parts.detail) for table in _unshared(plan))]
     blocks += _measured(plan)
     if verdict is not None and verdict.ways:
-        blocks.append(_ways(verdict))
+        blocks.append(replace(_ways(verdict), detail=1))
     if plan.unknown:
-        blocks.append(
-            ui.Listing(plan.unknown[:40], title="Not known", detail=0 if plan.bound == "lower" else 1)
-        )
+        blocks.append(ui.Listing(plan.unknown[:40], title="Unknown", detail=1))
     if plan.assumed:
         blocks.append(ui.Listing(plan.assumed[:40], title="Assumed", detail=1))
     return ui.Section("memory", "Memory", tuple(blocks), lead=_lead(plan), detail=detail)
@@ -90,7 +90,7 @@ def _lead(plan: Plan) -> str:
 def amount(plan: Plan, size: int | None) -> str:
     """A sum of a plan's parts: to the byte where that is known, else `at most`, `at least` or `about`."""
     if size is None:
-        return "not known"
+        return "unknown"
     return f"{size:,} bytes" if is_exact(plan) else f"{said_of(plan.bound, size)} {format_bytes(size)}"
 
 
@@ -107,13 +107,13 @@ def plan_tiles(plan: Plan, verdict: Verdict | None = None) -> Iterator[ui.Tile]:
     """What is needed, and what is left."""
     needed = needed_bytes(plan)
     if needed is None:
-        yield ui.Tile("memory", "refused", "the runtime does not take the model", tone="bad")
+        yield ui.Tile("memory", "refused", "the runtime refuses the model", tone="bad")
         return
     what = "smallest arena" if plan.accelerator == "tflm" else "peak memory"
     yield ui.Tile(f"{what}, planned", amount(plan, needed), certainty(plan))
     if verdict is not None and verdict.margin_bytes is not None:
         left, ram = verdict.margin_bytes, format_bytes(verdict.budget.ram_bytes)
-        word = "to spare" if left >= 0 else "too little"
+        word = "free" if left >= 0 else "missing"
         tone = TONES[verdict.word]
         yield ui.Tile(f"of {ram}", f"{format_bytes(abs(left))} {word}", verdict.budget.title, tone=tone)
 
@@ -134,9 +134,9 @@ def _parts(plan: Plan) -> ui.Table:
     rows += [(name, size, None, said, None) for name, size, said in _totals(plan) if size is not None]
     return ui.Table(
         "parts",
-        f"Parts of the memory; {amount(plan, plan.peak_bytes)}, all its own",
+        f"Private memory: {amount(plan, plan.peak_bytes)}",
         ui.columns(
-            "part | size: bar | share: share | how it is known: wide -v",
+            "part | size: bar | share: share | source: wide -v",
             ui.Column("certainty", "chip", {"exact": "good", "estimate": "warn"}, detail=1),
         ),
         rows,
@@ -146,13 +146,13 @@ def _parts(plan: Plan) -> ui.Table:
 def _totals(plan: Plan) -> Iterator[tuple[str, int | None, str]]:
     if plan.accelerator == "tflm":
         used = None if plan.arena_bytes is None else plan.arena_bytes + (plan.persistent_bytes or 0)
-        yield "arena used", used, "head and tail, once the model is allocated"
-        yield "smallest arena", plan.min_arena_bytes, "that allocates: planning needs room of its own"
+        yield "arena used", used, "head and tail after allocation"
+        yield "smallest arena", plan.min_arena_bytes, "including space for planning"
         yield "file", plan.file_bytes, "in flash"
     else:
         yield "peak", plan.peak_bytes, "private memory, from load to the last invoke"
-        yield "mapped file", plan.mapped_bytes, "shared; its pages can be dropped and read again"
-    yield "lower bound", plan.lower_bound_bytes, "alive at one operator: no planner can do with less"
+        yield "mapped file", plan.mapped_bytes, "shared and reclaimable"
+    yield "lower bound", plan.lower_bound_bytes, "alive at one operator"
 
 
 def _measured(plan: Plan) -> Iterator[ui.Block]:
@@ -203,7 +203,7 @@ def _charts(plan: Plan) -> Iterator[ui.Block]:
     elif maps:
         yield maps[0]
     else:
-        yield ui.Words("This plan places no tensors in an arena.")
+        yield ui.Words("This plan has no tensors in an arena.")
 
 
 def alive_chart(plan: Plan) -> ui.Chart:
@@ -214,8 +214,8 @@ def alive_chart(plan: Plan) -> ui.Chart:
     names = ", ".join(f"{safe(_named(place), 48)} ({format_bytes(place.size_bytes)})" for place in largest)
     where = "arena and workspace" if plan.workspace_placements else "the arena"
     summary = (
-        f"Most is alive at op {worst.index} {safe(worst.type, 40)}: {worst.live_bytes:,} bytes in {where}"
-        + (f"; the largest there: {names}." if names else ".")
+        f"Peak at operator {worst.index}, {safe(worst.type, 40)}: {worst.live_bytes:,} bytes in {where}"
+        + (f"; largest tensors: {names}." if names else ".")
     )
     levels = None
     if plan.lower_bound_bytes and plan.arena_bytes and not plan.workspace_placements:
@@ -227,13 +227,13 @@ def alive_chart(plan: Plan) -> ui.Chart:
         ("bytes", "alive"),
         ui.curve("alive", "0", "bars", [load.live_bytes for load in plan.ops]),
         labels=[_op_label(load) for load in plan.ops],
-        worst={"x": position, "y": worst.live_bytes, "name": f"worst: {format_bytes(worst.live_bytes)}"},
+        worst={"x": position, "y": worst.live_bytes, "name": f"peak: {format_bytes(worst.live_bytes)}"},
         levels=levels,
     )
     rows = [(load.index, load.type, load.live_bytes) for load in plan.ops]
     columns = ui.columns("op: number | type: mono | alive: bar")
-    table = ui.Table("alive-table", "The same in numbers", columns, rows, is_folded=True)
-    return ui.Chart("alive", "Bytes alive while each operator runs", summary, data, table, detail=0)
+    table = ui.Table("alive-table", "Data", columns, rows, is_folded=True)
+    return ui.Chart("alive", "Memory alive at each operator", summary, data, table, detail=0)
 
 
 def _op_label(load: OpLoad) -> str:
@@ -262,8 +262,8 @@ def _map(ident: str, title: str, places: Sequence[Placement], plan: Plan) -> ui.
         f" {plural(len(places) - len(kept), 'small tensor')} not drawn." if len(places) > len(kept) else ""
     )
     summary = (
-        f"{plural(len(places), 'tensor')} share {most:,} bytes; across are operators, upwards the offset, "
-        f"a box is as long as its tensor lives. The largest is {safe(_named(largest), 60)}: "
+        f"{plural(len(places), 'tensor')} share {most:,} bytes; across are operators, up the offsets, "
+        f"and a box shows the lifetime of a tensor. The largest is {safe(_named(largest), 60)}: "
         f"{largest.size_bytes:,} bytes, {_life(largest, ops)}.{hidden}"
     )
     data = {
@@ -276,7 +276,7 @@ def _map(ident: str, title: str, places: Sequence[Placement], plan: Plan) -> ui.
         "x_span": [-1.5, ops + 0.5],
         "most": most,
         "boxes": boxes,
-        "worst": {"x": position, "name": f"worst moment: op {plan.ops[position].index}"},
+        "worst": {"x": position, "name": f"peak: operator {plan.ops[position].index}"},
     }
     return ui.Chart(
         ident,
@@ -291,7 +291,7 @@ def _map(ident: str, title: str, places: Sequence[Placement], plan: Plan) -> ui.
 def _map_table(ident: str, places: Sequence[Placement], ops: int) -> ui.Table:
     return ui.Table(
         f"{ident}-table",
-        "The same in numbers, the largest first",
+        "Data, largest first",
         ui.columns("tensor: number | name: mono wide | size: bar | offset: number | alive"),
         [
             (place.tensor, place.name, place.size_bytes, place.offset_bytes, _life(place, ops))
@@ -316,7 +316,7 @@ def _unshared(plan: Plan) -> Iterator[ui.Block]:
         rows = sorted(plan.unshared, key=lambda row: -row[2])
         yield ui.Table(
             "unshared",
-            "Tensors that could not share memory",
+            "Tensors that cannot share memory",
             ui.columns("tensor: number | name: mono wide | size: bar | why: wide"),
             rows[:1000],
             is_folded=True,
@@ -326,9 +326,9 @@ def _unshared(plan: Plan) -> Iterator[ui.Block]:
 def _ways(verdict: Verdict) -> ui.Table:
     return ui.Table(
         "ways",
-        "Ways that would fit",
+        "Settings that fit",
         ui.columns(
-            "way: wide | needs: bytes",
+            "setting: wide | needs: bytes",
             ui.Column("results", "chip", {"same": "good", "change": "warn"}),
             "options: mono wide",
         ),
@@ -343,25 +343,25 @@ def plan_verdict(plan: Plan, verdict: Verdict | None) -> ui.PageVerdict:
     """Whether it fits; without a budget, what it needs."""
     needed = needed_bytes(plan)
     if needed is None:
-        return ui.PageVerdict("bad", "refused", "It does not run on this runtime.")
+        return ui.PageVerdict("bad", "refused", "The model does not run on this runtime.")
     need = f"needs {amount(plan, needed)}"
     if verdict is None:
         return ui.PageVerdict("plain", need)
     reasons = [reason[:1].upper() + reason[1:] for reason in verdict.reasons]
-    said = ". ".join((f"It {need}; {_room(verdict)}", *reasons))
+    said = ". ".join((f"{need[0].upper()}{need[1:]}; {_room(verdict)}", *reasons))
     return ui.PageVerdict(TONES[verdict.word], verdict.word, f"{said}.")
 
 
 def _room(verdict: Verdict) -> str:
     """The memory of the budget, and what is left of it."""
     budget = verdict.budget
-    said = f"{budget.title} has {format_bytes(budget.ram_bytes)}"
+    said = f"{budget.title} has {format_bytes(budget.ram_bytes, budget.ram_bytes)}"
     if verdict.margin_bytes is not None:
         share = abs(verdict.margin_bytes) / max(1, budget.ram_bytes)
         size = format_bytes(abs(verdict.margin_bytes))
-        said += f", {size} ({share:.0%}) " + ("to spare" if verdict.margin_bytes >= 0 else "too little")
+        said += f", {size} ({share:.0%}) " + ("free" if verdict.margin_bytes >= 0 else "missing")
     if budget.free_bytes is not None:
-        said += f"; free just now: {format_bytes(budget.free_bytes)}"
+        said += f"; free now: {format_bytes(budget.free_bytes)}"
     if verdict.flash_margin_bytes is not None and budget.flash_bytes is not None:
         said += f"; file {format_bytes(verdict.plan.file_bytes)} of {format_bytes(budget.flash_bytes)} flash"
     return f"{said} ({budget.source})"

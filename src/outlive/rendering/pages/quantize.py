@@ -42,8 +42,8 @@ def _blocks(made: Quantized) -> Iterator[ui.Block]:
     counts = Counter((layer.type, layer.how, layer.why) for layer in made.layers)
     yield ui.Table(
         "kinds",
-        "What became of them",
-        ui.columns("operators: number | type: mono | became | why not: wide"),
+        "Result",
+        ui.columns("operators: number | type: mono | result | reason: wide"),
         [(count, *kind) for kind, count in counts.most_common()],
     )
     if made.steps:
@@ -51,7 +51,7 @@ def _blocks(made: Quantized) -> Iterator[ui.Block]:
     yield ui.Table(
         "layers",
         "Every operator",
-        ui.columns("op: number | type: mono | layer: mono wide | became | why not: wide"),
+        ui.columns("op: number | type: mono | layer: mono wide | result | reason: wide"),
         [(layer.op, layer.type, layer.name, layer.how, layer.why) for layer in made.layers],
         is_folded=True,
     )
@@ -62,9 +62,9 @@ def _steps(steps: tuple[MixedStep, ...]) -> ui.Table:
     users = list(dict.fromkeys(name for step in steps for name in step.user_metrics))
     return ui.Table(
         "steps",
-        "Tries on the way to the target",
+        "Attempts",
         ui.columns(
-            "float layers: number | size: bytes | worst signal to noise, dB: number",
+            "float layers: number | size: bytes | worst SQNR, dB: number",
             "worst agreement: share",
             *(ui.Column(name, "number") for name in users),
             ui.Column("target", "chip", {"met": "good", "missed": "warn"}),

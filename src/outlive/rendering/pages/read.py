@@ -82,7 +82,7 @@ def model_section(model: Model) -> ui.Section:
         ),
         ui.Table(
             "file-bytes",
-            "Where the bytes of the file are",
+            "File contents",
             ui.columns("what | size: bar | share: share | count: number"),
             [
                 (part.what, part.size_bytes, part.size_bytes / max(1, model.file_bytes), part.count)
@@ -123,7 +123,7 @@ def operators_section(model: Model, known: Beside) -> ui.Section:
     if len(model.subgraphs) == 1:
         columns, rows = columns[1:], [row[1:] for row in rows]
     count = plural(len(rows), "operator")
-    table = ui.Table("ops", f"{count}, in the order they run", tuple(columns), rows)
+    table = ui.Table("ops", f"{count}, in execution order", tuple(columns), rows)
     return ui.Section("operators", "Operators", (table,))
 
 
@@ -143,7 +143,7 @@ def _columns(known: Beside) -> Iterator[ui.Column]:
     for number, (name, _) in enumerate(known.taken):
         yield ui.Column(name, "chip", {"takes": str(number % 7), "no": "plain"})
     if known.error:
-        yield ui.Column("error born here", "number")
+        yield ui.Column("error added here", "number")
 
 
 def _operator(subgraph: Subgraph, operator: Operator, known: Beside) -> list[ui.Cell]:
@@ -343,7 +343,7 @@ def _card_text(card: TensorCard | None) -> str:
         return ""
     words = [card.content and f"content {card.content}"]
     if card.mean and card.std:
-        words.append(f"normalised by mean {card.mean[0]:g}, std {card.std[0]:g}")
+        words.append(f"normalized by mean {card.mean[0]:g}, std {card.std[0]:g}")
     if card.files:
         words.append(f"labels in {card.files[0][:32]}")
     return ", ".join(filter(None, words))

@@ -38,7 +38,7 @@ def report_verdict(seen: Examination) -> ui.PageVerdict:
     tight = checked.verdict is not None and checked.verdict.word == "tight"
     if seen.flight is None:
         word = f"no error found{fits}"
-        return ui.PageVerdict("warn" if tight else "plain", word, f"It was not run. {need}")
+        return ui.PageVerdict("warn" if tight else "plain", word, f"Not run. {need}")
     warned = any(item.severity is Severity.WARNING for item in seen.findings)
     return ui.PageVerdict("warn" if tight or warned else "good", f"runs{fits}", need)
 
@@ -53,11 +53,11 @@ def _need(seen: Examination) -> str:
     said = []
     if plan is not None:
         needed = needed_bytes(plan)
-        said.append("The plan is refused." if needed is None else f"It needs {amount(plan, needed)}.")
+        said.append("The runtime refuses the model." if needed is None else f"Needs {amount(plan, needed)}.")
     if flight is not None and flight.peak_bytes is not None:
         took = dict(flight.stages).get("invoke")
         time = "" if took is None else f"; invoke took {took * 1000:,.2f} ms"
-        said.append(f"Measured: {format_bytes(flight.peak_bytes)} at most{time}.")
+        said.append(f"Measured peak {format_bytes(flight.peak_bytes)}{time}.")
     if seen.findings:
         said.append(f"Found: {count_findings(seen.findings)}.")
     return " ".join(said)
@@ -104,11 +104,11 @@ def _more(seen: Examination) -> ui.Section:
     """What else can be asked about this model."""
     model = shell_path(seen.path or "MODEL")
     asked = [
-        ("Another batch or input size, side by side", f"outlive plan {model} --sweep batch=1,2,4"),
+        ("How much memory do other batch sizes need?", f"outlive plan {model} --sweep batch=1,2,4"),
         ("Does it fit a device?", f"outlive check {model} --device raspberry-pi-zero-2-w"),
         ("Does it leak?", f"outlive leak {model}"),
     ]
     if seen.coverage is None:
-        asked.append(("What does each accelerator here take of it?", f"outlive delegates {model}"))
+        asked.append(("Which accelerators run it?", f"outlive delegates {model}"))
     commands = tuple(ui.Command(command, words) for words, command in asked)
-    return ui.Section("more", "Go on from here", commands, detail=1)
+    return ui.Section("more", "Next steps", commands, detail=1)

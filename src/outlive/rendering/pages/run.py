@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from outlive.arena.plan import Plan, predict_stages
@@ -20,7 +21,7 @@ def page(flight: Flight) -> ui.Page:
     """The page of a run."""
     model, plan = flight.source_model, flight.plan
     findings = () if flight.judge is None else flight.findings
-    sections = [*ui.findings_sections(findings, "What happened"), flight_section(flight, plan)]
+    sections = [*ui.findings_sections(findings, "Findings"), flight_section(flight, plan)]
     sections += model_sections(model, what_is_known(plan, flight))
     tiles = [*flight_tiles(flight, plan), *model_tiles(model)]
     return ui.make_page("run", flight.path, flight_verdict(flight), tiles, sections)
@@ -30,9 +31,9 @@ def flight_verdict(flight: Flight) -> ui.PageVerdict:
     """How a run ended, in a word and a sentence."""
     if flight.died:
         how = flight.signal or (f"exit code {flight.exit_code}" if flight.exit_code is not None else "unseen")
-        ended = f"ended at the {flight.ended_by} limit" if flight.ended_by else f"died: {how}"
+        ended = f"ended at the {flight.ended_by} limit" if flight.ended_by else f"crashed: {how}"
         where = "" if flight.op is None else f", in {flight.op.type}"
-        sentence = f"It was in stage {flight.stage}{where}. The program that ran it goes on."
+        sentence = f"The model crashed in {flight.stage}{where}. Your program is not affected."
         return ui.PageVerdict("bad", ended, sentence)
     if flight.error_type:
         said = " ".join(flight.error_text.split())[:400]
@@ -42,15 +43,15 @@ def flight_verdict(flight: Flight) -> ui.PageVerdict:
 
 def _ran(flight: Flight) -> str:
     seconds = dict(flight.stages).get("invoke")
-    took = "" if seconds is None else f"The first invoke took {seconds * 1000:,.2f} ms"
-    peak = "" if flight.peak_bytes is None else f", and at most {format_bytes(flight.peak_bytes)} were added"
+    took = "" if seconds is None else f"invoke took {seconds * 1000:,.2f} ms"
+    peak = "" if flight.peak_bytes is None else f", peak memory {format_bytes(flight.peak_bytes)}"
     return f"{took}{peak}." if took else ""
 
 
 def flight_tiles(flight: Flight, plan: Plan | None = None) -> Iterator[ui.Tile]:
     """Time and memory, and how far the plan was off."""
     if flight.peak_bytes is not None:
-        note = "until it died" if flight.died else "private, above the worker's baseline"
+        note = "until the crash" if flight.died else "private, above the worker's baseline"
         if plan is not None and plan.peak_bytes and not flight.died and not flight.error_type:
             off = (flight.peak_bytes - plan.peak_bytes) / plan.peak_bytes
             note = f"{off:+.0%} against the plan"
@@ -65,19 +66,19 @@ def flight_section(flight: Flight, plan: Plan | None = None) -> ui.Section:
     """Everything that was seen of a run."""
     blocks: list[ui.Block] = []
     if len(flight.timeline) > 2:
-        blocks.append(memory_chart(flight, plan))
+        blocks.append(replace(memory_chart(flight, plan), detail=1))
     else:
-        blocks.append(ui.Words("It was over before its memory could be watched."))
+        blocks.append(ui.Words("The run was too short for memory measurements.", detail=1))
     blocks.append(_stages(flight, plan))
     blocks += _outputs(flight)
     blocks += _last_words(flight)
-    return ui.Section("run", "The run", tuple(blocks), lead=_lead(flight))
+    return ui.Section("run", "Run", tuple(blocks), lead=_lead(flight))
 
 
 def _lead(flight: Flight) -> str:
     runtime = " ".join(str(flight.runtime[key]) for key in ("runtime", "version") if flight.runtime.get(key))
     with_what = f" with {runtime}" if runtime else ""
-    return f"Run{with_what} in a process of its own, watched from outside."
+    return f"Run{with_what} in a separate process."
 
 
 def memory_chart(flight: Flight, plan: Plan | None, ident: str = "over-time") -> ui.Chart:
@@ -96,7 +97,7 @@ def timeline_chart(
         curves.append(ui.curve("planned", "1", "dash", expected))
     moments = [{"x": point.seconds, "name": point.mark} for point in points if point.mark][:200]
     summary = (
-        f"At most {format_bytes(peak.bytes)} of private memory, {peak.seconds * 1000:,.0f} ms after the start"
+        f"Peak {format_bytes(peak.bytes)} of private memory after {peak.seconds * 1000:,.0f} ms"
         f"; {measured or len(points):,} measurements in {points[-1].seconds * 1000:,.0f} ms."
     )
     if expected:
@@ -107,12 +108,12 @@ def timeline_chart(
         ("bytes", "private memory"),
         *curves,
         moments=moments,
-        worst={"x": peak.seconds, "y": peak.bytes, "name": f"most: {format_bytes(peak.bytes)}"},
+        worst={"x": peak.seconds, "y": peak.bytes, "name": f"peak: {format_bytes(peak.bytes)}"},
         legend=ui.legend(curves),
     )
     columns = ui.columns("seconds: number | private: bytes | resident: bytes | stage done")
     rows = [(round(point.seconds, 5), point.bytes, point.rss_bytes, point.mark) for point in points]
-    table = ui.Table(f"{ident}-table", "The same in numbers", columns, rows, is_folded=True)
+    table = ui.Table(f"{ident}-table", "Data", columns, rows, is_folded=True)
     title = "Memory over time" + (", measured against planned" if expected else "")
     return ui.Chart(ident, title, summary, data, table, detail=0)
 
@@ -136,16 +137,14 @@ def _expected(points: Sequence[Point], plan: Plan | None) -> list[int]:
 def _stages(flight: Flight, plan: Plan | None) -> ui.Table:
     marks = {point.mark: point.bytes for point in flight.timeline if point.mark}
     planned = {stage.name: stage.bytes for stage in predict_stages(plan)} if plan is not None else {}
-    columns = [*ui.columns("stage | milliseconds: number | memory after it: bar")]
+    columns = [*ui.columns("stage | milliseconds: number | memory after: bar")]
     if planned:
         columns.append(ui.Column("planned", "bytes"))
     rows: list[tuple[Any, ...]] = [
         (stage, round(seconds * 1000, 3), marks.get(stage), *((planned.get(stage),) if planned else ()))
         for stage, seconds in flight.stages[:_MOST_STAGES]
     ]
-    # The finding explains a bad end.
-    detail = 1 if flight.died or flight.error_type else 0
-    return ui.Table("stages", "Stages", tuple(columns), rows, detail=detail)
+    return ui.Table("stages", "Stages", tuple(columns), rows, detail=1)
 
 
 def _outputs(flight: Flight) -> Iterator[ui.Block]:
@@ -153,7 +152,7 @@ def _outputs(flight: Flight) -> Iterator[ui.Block]:
         yield ui.Table(
             "outputs",
             "Outputs",
-            ui.columns("name: mono wide | shape: mono | type: mono | least: number | greatest: number"),
+            ui.columns("name: mono wide | shape: mono | type: mono | minimum: number | maximum: number"),
             [
                 (one.name, format_shape(one.shape), one.dtype, one.minimum, one.maximum)
                 for one in flight.outputs
@@ -163,8 +162,8 @@ def _outputs(flight: Flight) -> Iterator[ui.Block]:
 
 def _last_words(flight: Flight) -> Iterator[ui.Block]:
     if flight.frames:
-        yield ui.Pre("Native frames at the end", "\n".join(flight.frames), is_open=flight.died)
+        yield ui.Pre("Native stack", "\n".join(flight.frames), is_open=flight.died)
     if flight.fault_trace.strip():
-        yield ui.Pre("Python's stack at the end", flight.fault_trace)
+        yield ui.Pre("Python stack", flight.fault_trace)
     if flight.stderr_tail.strip():
-        yield ui.Pre("What it wrote to standard error", flight.stderr_tail)
+        yield ui.Pre("Standard error", flight.stderr_tail)

@@ -71,13 +71,13 @@ def _verdict(scan: Scan) -> ui.PageVerdict:
     said = " ".join((_outcomes(tally), _beside(tally, scan.engine)))
     if found is not None:
         tone: ui.Tone = "bad" if found.worse else "good"
-        text = f"{plural(found.worse, 'thing')} got worse" if found.worse else "nothing got worse"
+        text = plural(found.worse, "regression") if found.worse else "no regressions"
         return ui.PageVerdict(tone, text, said)
     if tally.deaths:
-        return ui.PageVerdict("bad", f"{plural(tally.deaths, 'model')} died or hung", said)
+        return ui.PageVerdict("bad", f"{plural(tally.deaths, 'model')} crashed or hung", said)
     bad = sum(count for name, count in tally.outcomes.items() if _OUTCOMES.get(name) != "good")
     if bad or tally.errors:
-        words = f"{plural(max(bad, tally.errors), 'file')} with something wrong"
+        words = f"{plural(max(bad, tally.errors), 'file')} with errors"
         return ui.PageVerdict("warn", words, said)
     return ui.PageVerdict("good", "all well", said)
 
@@ -89,11 +89,11 @@ def _outcomes(tally: ScanCounts) -> str:
 def _beside(tally: ScanCounts, engine: str) -> str:
     words = [f"Done on {safe(engine, 80)}"]
     if tally.same:
-        words.append(f"{plural(tally.same, 'file')} like another one, looked at once")
+        words.append(f"{plural(tally.same, 'identical file')}, scanned once")
     if tally.from_cache:
-        words.append(f"{tally.from_cache:,} known from an earlier scan")
+        words.append(f"{tally.from_cache:,} from an earlier scan")
     if tally.resumed:
-        words.append(f"{tally.resumed:,} done before this scan was resumed")
+        words.append(f"{tally.resumed:,} done before the scan was resumed")
     return ", ".join(words) + "."
 
 
@@ -103,7 +103,7 @@ def _tiles(tally: ScanCounts) -> tuple[ui.Tile, ...]:
         fit = words["fits"] + words["tight"]
         tiles.append(ui.Tile(device, f"{fit:,}", f"of {sum(words.values()):,} fit"))
     if tally.same:
-        tiles.append(ui.Tile("identical", f"{tally.same:,}", "looked at once"))
+        tiles.append(ui.Tile("identical", f"{tally.same:,}", "scanned once"))
     return tuple(tiles)
 
 
@@ -177,10 +177,10 @@ def _ended_badly(scan: Scan) -> Iterator[ui.Section]:
     columns = ui.columns(
         "file: mono wide", ui.Column("outcome", "chip", _OUTCOMES), "cause | where | why: wide"
     )
-    blocks: list[ui.Block] = [ui.Table("bad", "each once", columns, rows, brief=_SHOWN)]
+    blocks: list[ui.Block] = [ui.Table("bad", "Each cause once", columns, rows, brief=_SHOWN)]
     if count > _SHOWN:
         blocks.append(ui.Words(f"and {count - _SHOWN:,} more: write them with -o results.html or .csv"))
-    yield ui.Section("bad", "What did not go well", tuple(blocks))
+    yield ui.Section("bad", "Problems", tuple(blocks))
 
 
 def _bad(row: Row) -> tuple[ui.Cell, ...]:
@@ -201,7 +201,7 @@ def _devices(tally: ScanCounts) -> Iterator[ui.Section]:
     words = [word for word in _FITS if any(counts[word] for counts in tally.fits.values())]
     table = ui.Table(
         "devices",
-        "how many files fit each",
+        "Files that fit each device",
         ui.columns("device", *(ui.Column(word, "number") for word in words)),
         [(device, *(counts[word] for word in words)) for device, counts in tally.fits.items()],
     )
@@ -224,7 +224,7 @@ def _findings(tally: ScanCounts) -> Iterator[ui.Section]:
         "code: mono", ui.Column("severity", "chip", _SEVERITIES), "files: number | what: wide"
     )
     if rows:
-        table = ui.Table("findings", "by the number of files", columns, rows)
+        table = ui.Table("findings", "By number of files", columns, rows)
         yield ui.Section("findings", "Findings", (table,))
 
 
@@ -236,7 +236,7 @@ def _weight(code: str) -> int:
 def _worse(found: ScanComparison) -> ui.Section:
     columns = ui.columns("file: mono wide | what: chip | was | is: wide")
     rows = [(safe(item.path, _PATH), item.what, item.was, item.now) for item in found.regressions]
-    table = ui.Table("worse", "what got worse", columns, rows)
+    table = ui.Table("worse", "Regressions", columns, rows)
     old = safe(str(found.old_path), 120)
     lead = f"{plural(found.compared, 'file')} compared with {old}, {found.added:,} new, {found.gone:,} gone."
-    return ui.Section("worse", "What got worse", (table,), lead=lead)
+    return ui.Section("worse", "Regressions", (table,), lead=lead)

@@ -14,10 +14,10 @@ def page(timeline: Timeline) -> ui.Page:
     """The page of `outlive.watch()`."""
     rows = [(point.mark, f"{point.seconds:,.3f} s", point.bytes) for point in timeline.marks[-_MOST_MARKS:]]
     columns = ui.columns("mark | after | memory then: bytes")
-    caption = "Private memory above what the process held before it"
+    caption = "Private memory above the start"
     table = ui.Table("marks", caption, columns, rows, brief=_MOST_MARKS)
     blocks: list[ui.Block] = [timeline_chart(timeline.points)] if len(timeline.points) > 2 else []
-    word = f"{format_bytes(max(0, timeline.peak_bytes))} at most"
+    word = f"{format_bytes(max(0, timeline.peak_bytes))} peak"
     return ui.Page(
         title="memory of this block",
         kind="watch",

@@ -44,7 +44,9 @@ def _bars(row: TensorDrift, left: float, width: float, most: float) -> Iterator[
     name = f"op {row.op} {row.op_type} {safe(row.name, 80)}"
     high = _HALF * min(row.blame / most, 1.0) if math.isfinite(row.blame) else 0.0
     if high > 0:
-        yield RectMark(left, upper - high, width, high, RED, f"{name}: {row.blame:.2f} steps born here", True)
+        yield RectMark(
+            left, upper - high, width, high, RED, f"{name}: {row.blame:.2f} steps added here", True
+        )
     if row.metrics is not None and not math.isnan(row.metrics.sqnr_db):  # what is not finite is a gap
         decibels = max(0.0, min(row.metrics.sqnr_db, _MOST_DECIBELS))
         deep = _HALF * decibels / _MOST_DECIBELS

@@ -1,17 +1,18 @@
-"""an accelerator kills the process that runs this model on it
+"""The accelerator crashes the process on this model
 
 What it checks
-    Whether a worker that ran the model on an accelerator died: at loading, compiling, running or freeing.
+    No worker that ran the model on an accelerator died while it loaded, compiled, ran or freed the
+    model.
 
 Why it matters
-    In a program that loads the accelerator itself, the program dies: no exception is raised that could be
-    caught.
+    A program that loads the accelerator itself dies: no exception reaches it.
 
 What to do
-    Run the model on another accelerator. Where the operator is known, change it or keep it on the CPU.
+    Run the model on another accelerator. If the operator is known, change it or keep it on the CPU.
 
 Limits
-    It was seen on this machine, with this driver and this version of the runtime; others may differ.
+    The crash happened on this machine, with this driver and this version of the runtime. Others may
+    differ.
 """
 
 from outlive.accelerators import Coverage
@@ -27,9 +28,9 @@ def accelerator_died(coverage: Coverage) -> Sightings:
             continue
         how = death.signal or f"exit code {death.exit_code}"
         op = f", in {death.op_type}" if death.op_type else ""
-        facts = [Evidence(f"its process ended with {how} at {death.stage}{op}", "exit status")]
+        facts = [Evidence(f"{how} at {death.stage}{op}", "exit status")]
         facts += [Evidence(f"runs on {one.device}", "its own report")] if one.device else []
-        dying = [refusal for refusal in one.refused if refusal.reason.startswith("it dies")]
+        dying = [refusal for refusal in one.refused if refusal.reason.startswith("crash")]
         found, operator = culprit(one)
         yield Sighting(
             where=place(coverage, one),

@@ -1,18 +1,18 @@
-"""an accelerator computes something else than the CPU
+"""The accelerator's results differ from the CPU's
 
 What it checks
-    Whether outputs differ from those of LiteRT's reference kernels, on the same inputs, by more than kernels
-    of that kind usually do; and whether no other kernels of the CPU agree with the accelerator.
+    Outputs match those of LiteRT's reference kernels on the same inputs within the usual tolerance, or
+    other CPU kernels agree with the accelerator.
 
 Why it matters
-    The model runs and its results are wrong, which goes unnoticed until they matter.
+    The model runs with wrong results, and no error shows it.
 
 What to do
-    Ask for single precision where that is the cause, or run the model elsewhere.
+    Request single precision if that is the cause, or run the model elsewhere.
 
 Limits
-    One set of random inputs was tried. What is normal is a share of the largest output: 0.1 % for float32,
-    5 % where half precision or quantized values are computed with.
+    The rule uses one set of random inputs. The tolerance is a share of the largest output: 0.1 % for
+    float32, 5 % for half precision and quantized values.
 """
 
 from outlive.accelerators import Accelerator, Coverage
@@ -29,20 +29,20 @@ def accelerator_differs(coverage: Coverage) -> Sightings:
             continue
         facts = [
             Evidence(
-                f'output "{difference.output}" differs by {difference.largest:.3g} at most, '
-                f"{difference.mean:.3g} in the mean",
+                f'output "{difference.output}" differs by up to {difference.largest:.3g}, '
+                f"{difference.mean:.3g} on average",
                 f"{difference.against} kernels",
             ),
-            Evidence(f"{difference.allowed:.3g} would be normal", "arithmetic"),
+            Evidence(f"tolerance {difference.allowed:.3g}", "arithmetic"),
         ]
         found, operator = culprit(one)
         yield Sighting(
             where=place(coverage, one),
             evidence=(*facts, *found),
             op=operator,
-            why="the same inputs give other outputs, and no other kernels of the CPU give them too",
+            why="no CPU kernels agree with the accelerator on the same inputs",
             remedies=(*_precise(coverage, one), *others_that_run(coverage, one)),
-            confidence="likely: seen with one set of inputs",
+            confidence="likely; tested with one set of inputs",
             fault=Fault.RUNTIME,
         )
 
@@ -52,7 +52,7 @@ def _precise(coverage: Coverage, one: Accelerator) -> tuple[Remedy, ...]:
         return ()
     return (
         Remedy(
-            "see whether single precision helps (GpuOptions(enforce_f32=True))",
+            "test single precision (GpuOptions(enforce_f32=True))",
             Tag.CHANGES_RESULTS,
             command=command("outlive delegates", coverage.path, "--only", "gpu-float32"),
         ),

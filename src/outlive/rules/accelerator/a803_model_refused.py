@@ -1,14 +1,13 @@
-"""an accelerator that is here does not run this model
+"""The accelerator does not run this model
 
 What it checks
-    Whether the accelerator raised an error when the model was loaded, compiled or run on it, or did not end
-    in time; no process died.
+    The accelerator loaded, compiled and ran the model in time, without an error.
 
 Why it matters
-    A program that asks for this accelerator fails, or runs on another one without a word.
+    A program that requests this accelerator fails, or silently runs on another one.
 
 What to do
-    Fix the shapes where they are not fixed; split off what the accelerator cannot do; or run it elsewhere.
+    Fix dynamic shapes, split off unsupported operators, or run the model elsewhere.
 
 Limits
     The message is the accelerator's own, and often names no operator.
@@ -27,7 +26,7 @@ def model_refused(coverage: Coverage) -> Sightings:
         yield Sighting(
             where=place(coverage, one),
             evidence=(Evidence(_said(one), "run"), *refusals(one.refused)),
-            why="it was compiled, and did not run" if one.compiles else "it could not be compiled",
+            why="the model compiled, but did not run" if one.compiles else "the model did not compile",
             remedies=(*advice(one), *others_that_run(coverage, one)),
             fault=Fault.RUNTIME,
         )
@@ -35,5 +34,5 @@ def model_refused(coverage: Coverage) -> Sightings:
 
 def _said(one: Accelerator) -> str:
     if one.death is not None:
-        return f"it was ended at {one.death.stage}: {one.death.ended_by}"
-    return f"it said: {one.error}" if one.error else "it said nothing"
+        return f"ended at {one.death.stage}: {one.death.ended_by}"
+    return one.error or "no error message"

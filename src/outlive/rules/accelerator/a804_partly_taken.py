@@ -1,19 +1,20 @@
-"""an accelerator leaves operators of this model to the CPU
+"""The accelerator leaves operators to the CPU
 
 What it checks
-    Whether an accelerator that runs the model takes only some of its operators, and into how many partitions
-    that cuts the graph.
+    An accelerator that runs the model takes all of its operators. Otherwise the finding counts the
+    partitions of the graph.
 
 Why it matters
-    At each border tensors are handed over between the accelerator and the CPU; many borders can cost more
-    than the accelerator saves.
+    At each partition boundary, tensors move between the accelerator and the CPU. Many boundaries can
+    cost more than the accelerator saves.
 
 What to do
-    Where what is left out stands at the start or the end of the graph, make it a model of its own. Otherwise
-    see the reason given for each operator: it is mostly a rank, a type or a shape that can be changed.
+    If the remaining operators are at the start or the end of the graph, make them a separate model.
+    Otherwise read the reason for each operator: in most cases it is a rank, a type or a shape that you
+    can change.
 
 Limits
-    Operators of the main graph only.
+    The rule checks operators of the main graph only.
 """
 
 from outlive.accelerators import Accelerator, Coverage
@@ -45,7 +46,7 @@ def partly_taken(coverage: Coverage) -> Sightings:
 
 def _why(one: Accelerator) -> str:
     if not one.crossings:
-        return "what it leaves runs on the CPU"
+        return "the other operators run on the CPU"
     size = sum(crossing.bytes for crossing in one.crossings)
     count = plural(len(one.crossings), "tensor")
-    return f"{count}, {format_bytes(size)}, are handed over at each run"
+    return f"{count}, {format_bytes(size)}, move between accelerator and CPU in each run"

@@ -1,16 +1,16 @@
-"""an accelerator cannot be tried on this machine
+"""The accelerator is not available on this machine
 
 What it checks
-    Whether an accelerator that was asked for has what it needs here: its library, its driver, a device.
+    The library, driver and device of each requested accelerator are available.
 
 Why it matters
-    Nothing is known of what it would do with the model: not that it works, and not that it does not.
+    outlive could not test the model on the accelerator: it may work or fail there.
 
 What to do
-    Install what is missing, or try on the machine where it will run.
+    Install the missing part, or run the test on the target machine.
 
 Limits
-    What is looked for is what this version of the runtime looks for.
+    The rule looks for the parts that this version of the runtime looks for.
 """
 
 from outlive.accelerators import Coverage
@@ -23,11 +23,11 @@ def accelerator_absent(coverage: Coverage) -> Sightings:
     for one in coverage.accelerators:
         if one.available or one.is_library:
             continue
-        install = Remedy("install what is missing", Tag.SAME_RESULTS, command=one.install)
+        install = Remedy("install the missing part", Tag.SAME_RESULTS, command=one.install)
         yield Sighting(
             where=place(coverage, one),
             evidence=(Evidence(one.unavailable, "this machine"),),
-            why="it was not tried, so nothing is known of it",
+            why="outlive could not test the model on it",
             remedies=(install,) if one.install else (),
             fault=Fault.MACHINE,
         )

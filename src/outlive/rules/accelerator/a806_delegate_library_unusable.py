@@ -1,18 +1,18 @@
-"""a delegate library cannot be used
+"""Unusable delegate library
 
 What it checks
-    Whether a library that was named with --delegate is there, is made for this machine, and has the function
-    that LiteRT looks for in it.
+    The library that you named with --delegate exists, is built for this machine, and exports the
+    function that LiteRT needs.
 
 Why it matters
-    LiteRT itself says only that it could not load the library, or raises an OSError of the system.
+    LiteRT reports only that it could not load the library, or raises an OSError.
 
 What to do
-    Give the right path; take the build for this processor; ask its maker for a build with the external
+    Correct the path, use the build for this processor, or ask the vendor for a build with the external
     delegate interface.
 
 Limits
-    Libraries that it needs in turn are found missing only when it is loaded.
+    The rule does not check the library's own dependencies: they fail when the library is loaded.
 """
 
 from outlive.accelerators import Coverage
@@ -28,7 +28,7 @@ def delegate_library_unusable(coverage: Coverage) -> Sightings:
         yield Sighting(
             where=place(coverage, one),
             evidence=(Evidence(one.unavailable, one.title),),
-            why="it was not loaded",
+            why="LiteRT cannot load it",
             remedies=(Remedy(one.install, Tag.SAME_RESULTS),) if one.install else (),
             fault=Fault.MACHINE,
         )

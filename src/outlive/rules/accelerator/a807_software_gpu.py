@@ -1,16 +1,16 @@
-"""the GPU that ran this model is software
+"""The GPU is emulated in software
 
 What it checks
-    Whether the adapter that the GPU accelerator chose is the CPU in disguise (SwiftShader, llvmpipe).
+    The adapter of the GPU accelerator is not a software renderer (SwiftShader, llvmpipe).
 
 Why it matters
-    What it takes and whether it runs are true of the accelerator; time and memory are not those of a GPU.
+    Operator coverage and success hold for the accelerator. Time and memory are not those of a GPU.
 
 What to do
-    Take its word on operators, not on speed. Nothing is run on it unless you ask for it by name.
+    Rely on the operator coverage, not on the speed. outlive uses a software GPU only if you name it.
 
 Limits
-    As the adapter describes itself.
+    The rule trusts the adapter's own description.
 """
 
 from outlive.accelerators import Coverage
@@ -25,6 +25,6 @@ def software_gpu(coverage: Coverage) -> Sightings:
             yield Sighting(
                 where=place(coverage, one),
                 evidence=(Evidence(f"runs on {one.device}", "its own report"),),
-                why="its time and memory say nothing of a real GPU",
+                why="time and memory are not those of a real GPU",
                 fault=Fault.MACHINE,
             )

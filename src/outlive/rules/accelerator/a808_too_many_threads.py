@@ -1,16 +1,16 @@
-"""more threads were asked for than this machine has processors
+"""More threads than processors
 
 What it checks
-    The number of threads against the number of processors.
+    The number of threads is at most the number of processors.
 
 Why it matters
-    Threads that share a processor wait for each other: the model gets slower, not faster.
+    Threads that share a processor wait for each other: the model becomes slower.
 
 What to do
-    Ask for as many threads as there are processors, or fewer.
+    Use at most as many threads as processors.
 
 Limits
-    What a container may use of the processors it sees is not looked at.
+    The rule does not check how many of the processors a container may use.
 """
 
 from outlive.accelerators import Coverage
@@ -27,13 +27,13 @@ def too_many_threads(coverage: Coverage) -> Sightings:
     yield Sighting(
         where=file_name(coverage.path),
         evidence=(
-            Evidence(f"{threads} threads were asked for", "arguments"),
+            Evidence(f"{threads} threads, {plural(processors, 'processor')}", "arguments"),
             Evidence(f"this machine has {plural(processors, 'processor')}", "system"),
         ),
-        why="threads beyond the processors only wait for each other",
+        why="additional threads wait for each other",
         remedies=(
             Remedy(
-                f"ask for {processors}",
+                f"use {plural(processors, 'thread')}",
                 Tag.SAME_RESULTS,
                 command=command("outlive delegates", coverage.path, "--threads", str(processors)),
             ),

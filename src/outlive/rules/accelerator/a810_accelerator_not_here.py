@@ -1,19 +1,19 @@
-"""the accelerator that was asked for is not here
+"""The requested accelerator is not available
 
 What it checks
-    Whether an accelerator that was named with accelerator= has what it needs on this machine.
+    The accelerator that you named with accelerator= has its library, driver and device on this machine.
 
 Why it matters
-    The model was not run. To run it elsewhere without a word would hide that.
+    outlive did not run the model: a silent fallback would hide the problem.
 
 What to do
-    Install what is missing, or leave the choice to outlive: accelerator="auto".
+    Install the missing part, or let outlive choose: accelerator="auto".
 
 Limits
-    What is looked for is what this version of the runtime looks for.
+    The rule looks for the parts that this version of the runtime looks for.
 """
 
-from outlive.interpreter.compiled_accelerators import MissingAccelerator
+from outlive.interpreter.ladder import MissingAccelerator
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 
@@ -22,11 +22,11 @@ def accelerator_not_here(accelerator: MissingAccelerator) -> Sightings:
     yield Sighting(
         where=f"accelerator {accelerator.name}",
         evidence=(Evidence(accelerator.missing, "this machine"),),
-        why="it was asked for by name, so nothing else was tried",
+        why="you named the accelerator, and outlive does not fall back silently",
         remedies=(
-            Remedy("install what is missing", Tag.SAME_RESULTS, command=accelerator.install),
+            Remedy("install the missing part", Tag.SAME_RESULTS, command=accelerator.install),
             Remedy(
-                "leave the choice to outlive",
+                "let outlive choose the accelerator",
                 Tag.CHANGES_RESULTS,
                 command="outlive run FILE --accelerator auto",
             ),

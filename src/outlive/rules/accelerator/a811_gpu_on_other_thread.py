@@ -1,16 +1,16 @@
-"""the GPU delegate ran on another thread than the one that made it
+"""GPU delegate used from another thread
 
 What it checks
-    Whether the delegate says that it must run on the thread where it was initialised.
+    The log does not contain the delegate's message that it must run on the thread that initialized it.
 
 Why it matters
-    An OpenGL context belongs to one thread. Calls from another one are refused or crash.
+    An OpenGL context belongs to one thread. Calls from another thread fail or crash.
 
 What to do
-    Make, run and close interpreter and delegate on one thread, such as a single-thread executor.
+    Create, run and close interpreter and delegate on one thread, such as a single-thread executor.
 
 Limits
-    Which thread made it is not in the log.
+    The log does not name the thread that created the delegate.
 """
 
 from outlive.rules.api import Severity, rule

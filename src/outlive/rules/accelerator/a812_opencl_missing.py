@@ -1,17 +1,17 @@
-"""the GPU delegate found no OpenCL library
+"""OpenCL library not found
 
 What it checks
-    Whether the delegate or the loader says that libOpenCL.so could not be opened.
+    The log does not say that the delegate or the loader could not open libOpenCL.so.
 
 Why it matters
-    Since Android 12 an app names the library in its manifest. Without OpenCL the delegate falls back to
-    OpenGL, which takes fewer models.
+    Since Android 12, an app must declare the library in its manifest. Without OpenCL the delegate falls
+    back to OpenGL, which supports fewer models.
 
 What to do
-    Name the library in AndroidManifest.xml; where the phone has none, run on the CPU.
+    Declare the library in AndroidManifest.xml. If the phone has none, run on the CPU.
 
 Limits
-    Whether the phone has the library is not in the log.
+    The log does not say whether the phone has the library.
 """
 
 from outlive.rules.api import Severity, rule

@@ -1,18 +1,17 @@
-"""the Edge TPU cannot be used
+"""Edge TPU not usable
 
 What it checks
-    What libedgetpu, libusb and the loader of delegates print when the device or its library does not
-    work.
+    The log contains no device or library error of libedgetpu, libusb or the delegate loader.
 
 Why it matters
-    The messages name no reason: the device may be absent, busy or forbidden, or the versions of
-    libedgetpu, the runtime and the compiled model do not fit each other.
+    The messages name no reason: the device may be absent, busy or inaccessible, or the versions of
+    libedgetpu, the runtime and the compiled model do not match.
 
 What to do
-    Look at the device first (lsusb, /dev/apex_0, groups), then use versions that belong together.
+    Check the device first (lsusb, /dev/apex_0, groups), then use matching versions.
 
 Limits
-    Which of the reasons it is, the message alone does not tell.
+    The message alone does not tell which of the reasons applies.
 """
 
 from outlive.rules.api import Severity, rule

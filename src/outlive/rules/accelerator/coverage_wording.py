@@ -17,12 +17,12 @@ _INDICES = 6
 _ADVICE = (
     (
         r"less than 5|rank > 4|rank|dimensions",
-        "keep tensors at rank 4 or less: reshape before, or merge axes",
+        "keep tensors at rank 4 or less: reshape, or merge axes",
     ),
-    (r"bad input dims size: 0", "give scalars a dimension before they are converted"),
+    (r"bad input dims size: 0", "give scalars a dimension before conversion"),
     (r"dynamic|known only in a run", "fix all shapes: convert with a concrete input shape"),
-    (r"shrink_axis_mask", "slice with ranges, and drop the axis with a reshape"),
-    (r"INT16|COMPLEX|int16|string|INT64|int64", "convert to a type that it computes with: float32 or int8"),
+    (r"shrink_axis_mask", "slice with ranges, and remove the axis with a reshape"),
+    (r"INT16|COMPLEX|int16|string|INT64|int64", "convert to a supported type: float32 or int8"),
     (r"where floats are needed", "quantize to signed int8, or keep this operator in float"),
 )
 _MOST = 3
@@ -49,9 +49,9 @@ def others_that_run(coverage: Coverage, one: Accelerator) -> tuple[Remedy, ...]:
     names = {"xnnpack": "cpu"}
     return tuple(
         Remedy(
-            f"run it with {other.name}",
+            f"run the model with {other.name}",
             Tag.SAME_RESULTS,
-            effect=f"{other.milliseconds:,.2f} ms a run",
+            effect=f"{other.milliseconds:,.2f} ms per run",
             command=command("outlive run", coverage.path, "--accelerator", names.get(other.name, other.name)),
         )
         for other in fit[:1]
@@ -67,7 +67,7 @@ def refusals(refused: Sequence[OpRefusal]) -> Iterator[Evidence]:
             known.append(refusal.op)
     for (kind, reason, source), ops in list(groups.items())[:_SHOWN]:
         listed = ", ".join(map(str, ops[:_INDICES])) + (" ..." if len(ops) > _INDICES else "")
-        yield Evidence(f"{kind}{f' (op {listed})' if ops else ''}: {reason}", source or "run")
+        yield Evidence(f"{kind}{f' (operator {listed})' if ops else ''}: {reason}", source or "run")
     if len(groups) > _SHOWN:
         yield Evidence(f"{plural(len(groups) - _SHOWN, 'more reason')}", "run")
 
@@ -77,9 +77,11 @@ def culprit(one: Accelerator) -> tuple[tuple[Evidence, ...], OpPlace | None]:
     found = one.culprit
     if found is None:
         return (), None
-    listed = ", ".join(f"op {op} {kind}" for op, kind in zip(found.ops[:_SHOWN], found.types, strict=False))
+    listed = ", ".join(
+        f"operator {op} ({kind})" for op, kind in zip(found.ops[:_SHOWN], found.types, strict=False)
+    )
     more = f" and {len(found.ops) - _SHOWN} more" if len(found.ops) > _SHOWN else ""
-    fact = Evidence(f"a model of {listed}{more} and no others {found.how}", "bisection")
+    fact = Evidence(f"a model of only {listed}{more} {found.how}", "bisection")
     single = len(found.ops) == 1
     return (fact,), OpPlace(subgraph=0, index=found.ops[0], type=found.types[0]) if single else None
 
@@ -97,11 +99,11 @@ def _split(coverage: Coverage, one: Accelerator) -> Iterator[Remedy]:
     if len(one.taken) != last - first + 1:
         return  # there are others in between, and no split would leave one piece
     before, behind = first, one.ops_total - 1 - last
-    ends = [words for count, words in ((before, "before"), (behind, "behind")) if count]
+    ends = [words for count, words in ((before, "before"), (behind, "after")) if count]
     yield Remedy(
-        f"run ops {first} to {last} as their own model, and what is {' and '.join(ends)} on the CPU",
+        f"run operators {first} to {last} as a separate model, and those {' and '.join(ends)} on the CPU",
         Tag.CHANGES_MODEL,
-        effect=f"it then takes all {plural(len(one.taken), 'operator')} in one partition",
+        effect=f"the accelerator then takes all {plural(len(one.taken), 'operator')} in one partition",
         command=command("outlive cut", coverage.path, "--ops", f"{first}:{last + 1}", "-o", "part.tflite"),
     )
 
@@ -121,5 +123,5 @@ def _effect(one: Accelerator, refusal: OpRefusal) -> str:
     for would in one.what_ifs:
         if (would.type, would.reason) == (refusal.type, refusal.reason):
             parts = plural(would.partitions, "partition")
-            return f"it would take {would.ops_taken} of {one.ops_total} in {parts}"
+            return f"takes {would.ops_taken} of {one.ops_total} in {parts}"
     return ""

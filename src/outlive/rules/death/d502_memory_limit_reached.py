@@ -1,30 +1,31 @@
-"""the model needs more memory than its limit allows
+"""Memory limit exceeded
 
 What it checks
-    Whether something could not get memory under a limit: the one you set (memory=, --memory), or else what
-    the container or the machine has. A model, a function, a script or a cell; also one that raised
-    MemoryError, numpy's "Unable to allocate" or TensorFlow's ResourceExhaustedError.
+    No allocation failed under a limit: the one you set (memory=, --memory), or the memory of the
+    container or machine. The rule covers models, functions, scripts and cells, MemoryError, numpy's
+    "Unable to allocate" and TensorFlow's ResourceExhaustedError.
 
 Why it matters
-    The limit did its work: the model came to its end, and your program did not.
+    The limit ended the model, and your program lives.
 
 What to do
-    Read needed and had: raise the limit if the machine has the memory, or take what is said to fit.
+    Compare needed and available memory. Raise the limit if the machine has the memory, or use one of
+    the settings that fit.
 
 Limits
-    LiteRT says little when it gets no memory. Taken for it are: a complaint about memory, a complaint
-    without words, an uncaught std::bad_alloc, and a null pointer followed with half the limit in use.
+    LiteRT reports failed allocations poorly. The rule accepts an error about memory, an error without
+    text, an uncaught std::bad_alloc, and a null pointer with half of the limit in use.
 """
 
 from outlive.process.flight import Flight
 from outlive.rules import memory_verdict as shortage
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.flight_end import amount, cause, doer, place
+from outlive.rules.flight_end import amount, cause, place
 
 # What the runtime did when it did not get the memory.
 _AFTER = {
-    "SIGSEGV": ", and used it without looking whether it was there",
-    "SIGABRT": ", and nothing caught the exception that says so",
+    "SIGSEGV": ", and the runtime used the null pointer",
+    "SIGABRT": ", and the runtime did not catch the exception",
 }
 
 
@@ -33,7 +34,7 @@ def memory_limit_reached(flight: Flight) -> Sightings:
     if cause(flight) != "memory-limit":
         return
     yield Sighting(
-        headline=shortage.headline(flight) or f"the {doer(flight)} did not get the memory that it asked for",
+        value=shortage.need_and_room(flight),
         where=place(flight),
         evidence=shortage.evidence(flight),
         why=_why(flight),
@@ -45,13 +46,13 @@ def memory_limit_reached(flight: Flight) -> Sightings:
 
 def _why(flight: Flight) -> str:
     if flight.died and flight.ended_by == "memory":
-        return "it took more memory than it may, and was ended before the machine ran out"
-    return f"it asked for memory that it could not have{_AFTER.get(flight.signal or '', '')}"
+        return "outlive ended the process at its limit, before the machine ran out of memory"
+    return f"an allocation failed{_AFTER.get(flight.signal or '', '')}"
 
 
 def _see(flight: Flight) -> tuple[Remedy, ...]:
     """Where the machine is the limit."""
     if amount(flight.limits.get("memory_bytes")) is not None or shortage.had(flight) is None:
         return ()
-    action = "see how much memory this machine and container have; no limit was set, so that is the limit"
+    action = "check the memory of this machine and container; you set no other limit"
     return (Remedy(action, Tag.SAME_RESULTS, command="outlive doctor"),)

@@ -1,23 +1,22 @@
-"""the runtime ended the process itself
+"""The runtime aborted
 
 What it checks
-    Whether the process ended by SIGABRT.
+    The process did not end by SIGABRT.
 
 Why it matters
-    Native code calls abort() when a check fails or the heap is found damaged; there is no exception to
-    catch.
+    Native code calls abort() when a check fails or the heap is corrupt. Python cannot catch it.
 
 What to do
-    Look at the function that called abort() and at what was printed last; together they usually tell
-    which check it was. Then check the model: most such checks are about its numbers.
+    Read the function that called abort() and the last output: together they usually identify the check.
+    Then check the model: most of these checks are about its numbers.
 
 Limits
-    A damaged heap is often noticed long after it was damaged, and in another place.
+    Heap corruption is often detected long after it happened, and in another place.
 """
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.flight_end import cause, is_function, other_kernels, place, witness
+from outlive.rules.flight_end import cause, is_function, last_words, other_kernels, place, witness
 
 # What the C library prints before it gives up on a heap: glibc, malloc/malloc.c.
 _HEAP_WORDS = ("corrupted", "double free", "malloc():", "free():", "realloc():", "munmap_chunk()")
@@ -27,9 +26,10 @@ _HEAP_WORDS = ("corrupted", "double free", "malloc():", "free():", "realloc():",
 def runtime_abort(flight: Flight) -> Sightings:
     if cause(flight) != "abort":
         return
-    check = Remedy("check whether the file is sound", Tag.SAME_RESULTS, command="outlive read FILE")
+    check = Remedy("check the file", Tag.SAME_RESULTS, command="outlive read FILE")
     yield Sighting(
-        headline="native code ended the process itself" if is_function(flight) else "",
+        headline="Native code aborted" if is_function(flight) else "",
+        value=", ".join(filter(None, ("SIGABRT", last_words(flight)[:100]))),
         where=place(flight),
         evidence=witness(flight),
         why=_why(flight),
@@ -41,7 +41,7 @@ def runtime_abort(flight: Flight) -> Sightings:
 def _why(flight: Flight) -> str:
     printed = flight.stderr_tail
     if any(word in printed for word in _HEAP_WORDS):
-        return "the heap was found damaged; what damaged it wrote past its memory earlier"
+        return "the heap is corrupt: earlier code wrote past its memory"
     if "terminate called" in printed:
-        return "a C++ exception was thrown that nothing in the runtime catches"
-    return "native code called abort(), as it does when one of its own checks fails"
+        return "the runtime did not catch a C++ exception"
+    return "native code called abort(), usually after a failed check"

@@ -1,18 +1,18 @@
-"""an integer division had no result
+"""Integer division fault
 
 What it checks
-    Whether the process ended by SIGFPE.
+    The process did not end by SIGFPE.
 
 Why it matters
-    An integer divided by zero, or the smallest integer by -1, stops the processor; floating-point
-    numbers do not.
+    An integer division by zero, or of the smallest integer by -1, raises a processor fault.
+    Floating-point division does not.
 
 What to do
-    Look at divisors, strides and sizes of zero in the model, and at the values of integer inputs.
+    Check divisors, strides and sizes of zero in the model, and the values of integer inputs.
 
 Limits
-    Which of the two it was is read from the processor's registers (x86-64); where that is not allowed, the
-    signal alone does not say.
+    outlive reads the operands from the processor's registers (x86-64). Without that access, the signal
+    does not tell the two cases apart.
 """
 
 from outlive.process.flight import Flight
@@ -26,10 +26,11 @@ def arithmetic_fault(flight: Flight) -> Sightings:
         return
     running = flight.stage in ("invoke", "call")
     values = Remedy(
-        "keep 0 out of integer divisors, and -1 where the smallest integer is divided", Tag.CHANGES_RESULTS
+        "remove 0 from integer divisors, and -1 for the smallest integer",
+        Tag.CHANGES_RESULTS,
     )
     sizes = Remedy(
-        "look for strides, sizes and constant divisors of zero",
+        "check strides, sizes and constant divisors for zero",
         Tag.SAME_RESULTS,
         command="outlive read FILE --ops",
     )
@@ -47,14 +48,14 @@ def arithmetic_fault(flight: Flight) -> Sightings:
 def _numbers(flight: Flight) -> tuple[Evidence, ...]:
     if flight.division is None:
         return ()
-    return (Evidence("it divided {:,} by {:,}".format(*flight.division), "processor's registers"),)
+    return (Evidence("{:,} divided by {:,}".format(*flight.division), "processor's registers"),)
 
 
 def _why(flight: Flight) -> str:
     if flight.division is None:
-        return "an integer was divided by zero, or the smallest one by -1"
+        return "an integer division by zero, or of the smallest integer by -1"
     if flight.division[1] == 0:
-        return "an integer was divided by zero"
+        return "an integer division by zero"
     if flight.division[1] == -1:
-        return "the result is larger by one than the largest integer there is"
-    return "the result is too large for the integers it was to go into"
+        return "the result exceeds the largest integer by one"
+    return "the result does not fit the integer type"

@@ -1,30 +1,30 @@
-"""the model's process was ended by an unusual signal
+"""Process ended by an unusual signal
 
 What it checks
-    Whether the process ended by a signal that the other rules do not explain, such as SIGILL, SIGSYS or
+    The process did not end by a signal that the other rules do not explain, such as SIGILL, SIGSYS or
     SIGTRAP.
 
 Why it matters
-    SIGILL means an instruction that this processor does not have; SIGSYS a system call that a sandbox
-    forbids; SIGXCPU that the processor time it was allowed is used up.
+    SIGILL means an instruction that this processor does not support, SIGSYS a system call that a
+    sandbox forbids, SIGXCPU an exhausted CPU time limit.
 
 What to do
-    Look at the signal and the native stack in the evidence, and at what this machine allows.
+    Read the signal and the native stack in the evidence, and check the limits of this machine.
 
 Limits
-    The signal may also have been sent by another process.
+    Another process may have sent the signal.
 """
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.flight_end import cause, other_kernels, place, subject, witness
+from outlive.rules.flight_end import cause, other_kernels, place, witness
 
 _MEANS = {
-    "SIGILL": "the processor met an instruction that it does not have",
-    "SIGSYS": "a sandbox forbids a system call that was made",
-    "SIGTRAP": "native code met a trap, as compilers put where a program must not come",
-    "SIGXCPU": "the processor time that the process may use was used up",
-    "SIGXFSZ": "a file grew beyond the size that the process may write",
+    "SIGILL": "the processor does not support an instruction",
+    "SIGSYS": "a sandbox forbids a system call of the process",
+    "SIGTRAP": "native code reached a trap, which compilers insert at unreachable places",
+    "SIGXCPU": "the process reached its CPU time limit",
+    "SIGXFSZ": "a file reached the size limit of the process",
 }
 
 
@@ -33,12 +33,12 @@ def other_signal(flight: Flight) -> Sightings:
     if cause(flight) != "other-signal":
         return
     code = flight.signal in ("SIGILL", "SIGTRAP")
-    doctor = Remedy("see what this machine allows", Tag.SAME_RESULTS, command="outlive doctor")
+    doctor = Remedy("check the limits of this machine", Tag.SAME_RESULTS, command="outlive doctor")
     yield Sighting(
-        headline=f"{subject(flight)} was ended by an unusual signal",
+        value=str(flight.signal),
         where=place(flight),
         evidence=witness(flight),
-        why=_MEANS.get(flight.signal or "", "nothing is known of why this signal was raised"),
+        why=_MEANS.get(flight.signal or "", "the reason for this signal is unknown"),
         remedies=(*other_kernels(flight), doctor) if code else (doctor,),
         confidence="likely; another process may have sent it",
         fault=Fault.RUNTIME if code else Fault.MACHINE,

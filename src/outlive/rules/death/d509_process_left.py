@@ -1,22 +1,22 @@
-"""the model's process ended by itself without an answer
+"""Process exited without an answer
 
 What it checks
-    Whether the process ended with an exit code instead of an answer.
+    The process did not end with an exit code instead of an answer.
 
 Why it matters
-    Something in it called exit(), or it could not start: a delegate library, a custom operator, a
-    broken environment.
+    Code in the process called exit(), or the process could not start: a delegate library, a custom
+    operator, a broken environment.
 
 What to do
-    Read what it printed last, and leave out delegates and custom operators to see whose exit() it was.
+    Read the last output. Remove delegates and custom operators to find the caller of exit().
 
 Limits
-    It does not know who called exit().
+    The rule does not know the caller of exit().
 """
 
 from outlive.process.flight import Flight
 from outlive.rules.api import Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.flight_end import cause, doer, is_function, place, subject, witness
+from outlive.rules.flight_end import cause, doer, is_function, place, witness
 
 
 @rule("D509", "process-left", Severity.ERROR, since="0.1")
@@ -24,13 +24,13 @@ def process_left(flight: Flight) -> Sightings:
     if cause(flight) != "left":
         return
     starting = flight.stage == "start"
-    read = Remedy("read what it printed", Tag.SAME_RESULTS, command="print(error.flight.stderr_tail)")
-    doctor = Remedy("see whether workers can start here", Tag.SAME_RESULTS, command="outlive doctor")
+    read = Remedy("read its last output", Tag.SAME_RESULTS, command="print(error.flight.stderr_tail)")
+    doctor = Remedy("check whether workers can start", Tag.SAME_RESULTS, command="outlive doctor")
     yield Sighting(
-        headline=f"{subject(flight)} ended by itself without an answer",
+        value=f"exit code {flight.exit_code}",
         where=place(flight),
         evidence=witness(flight),
-        why="it could not start" if starting else f"code in the process called exit(): {_whose(flight)}",
+        why="the process could not start" if starting else f"exit() was called by {_whose(flight)}",
         remedies=(doctor, read) if starting else (read,),
         fault=Fault.MACHINE if starting else Fault.RUNTIME,
     )
@@ -38,5 +38,5 @@ def process_left(flight: Flight) -> Sightings:
 
 def _whose(flight: Flight) -> str:
     if is_function(flight):
-        return f"the {doer(flight)} itself, or a library that it uses"
+        return f"the {doer(flight)} or one of its libraries"
     return "the runtime, a delegate or a custom operator"

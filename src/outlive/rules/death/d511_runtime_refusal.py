@@ -1,17 +1,17 @@
-"""the runtime refused to go on with the model
+"""The runtime refused the model
 
 What it checks
-    Whether the runtime raised an error in words; no process died.
+    The runtime raised no error. No process died.
 
 Why it matters
-    LiteRT's messages name a node and little else, and sometimes nothing.
+    LiteRT's messages often name only a node, and sometimes nothing.
 
 What to do
-    Read the message; the stage tells which call it was, and `outlive read FILE --graph` which operator is
-    meant by a node number.
+    Read the message. The stage names the call, and `outlive read FILE --graph` shows the operator with
+    that node number.
 
 Limits
-    The message is the runtime's own; only missing operators are recognised in it.
+    The message is the runtime's own. outlive recognizes only missing operators in it.
 """
 
 from outlive.process.flight import Flight
@@ -28,7 +28,7 @@ def runtime_refusal(flight: Flight) -> Sightings:
     if cause(flight) != "refusal":
         return
     lines = [line.strip() for line in flight.error_text.splitlines() if line.strip()]
-    said = [f"it said: {line}" for line in lines[:_LINES_SHOWN]] or ["it said nothing"]
+    said = list(lines[:_LINES_SHOWN]) or ["no error message"]
     words = tuple(Evidence(fact, flight.error_type) for fact in said)
     yield Sighting(
         where=place(flight),
@@ -41,26 +41,26 @@ def runtime_refusal(flight: Flight) -> Sightings:
 
 def _why(text: str) -> str:
     if _FLEX in text:
-        return "the model has operators of TensorFlow itself, which this runtime does not have"
+        return "the model has TensorFlow operators, which this runtime does not support"
     if _CUSTOM in text:
-        return "the model has an operator of its own, and no code is registered for it"
+        return "the model has a custom operator, and no kernel is registered for it"
     if not text.strip():
-        return "a check of the runtime failed, and it has no words for which"
-    return "a check of the runtime failed; what it said is all that is known"
+        return "a check of the runtime failed without a message"
+    return "a check of the runtime failed"
 
 
 def _remedy(text: str, runtime: str) -> Remedy:
     if _FLEX in text and runtime == "tensorflow":
         # The interpreter in the wheel of 2.21 finds no Flex delegate; the one of 2.18 does.
-        action = "run it under a TensorFlow that has these operators built in, such as 2.18"
+        action = "run it with a TensorFlow that includes these operators, such as 2.18"
         command = "outlive run FILE --runtime tensorflow --python PATH"
     elif _FLEX in text:
         action, command = "run it with TensorFlow", "outlive run FILE --runtime tensorflow"
     elif _CUSTOM in text:
-        action = "name the functions that register its operators"
+        action = "name the functions that register the operators"
         command = 'InterpreterWithCustomOps(["RegisterMyOps"], model_path=FILE)'
     elif "Node number" not in text:
-        action, command = "check whether the file is sound", "outlive read FILE"
+        action, command = "check the file", "outlive read FILE"
     else:
-        action, command = "see which operator a node number means", "outlive read FILE --graph"
+        action, command = "find the operator with this node number", "outlive read FILE --graph"
     return Remedy(action, Tag.SAME_RESULTS, command=command)

@@ -1,18 +1,18 @@
-"""a forked copy of the process waits for threads that it does not have
+"""Deadlock in a forked process
 
 What it checks
-    Whether a call missed its deadline while copies of its process, made by fork, waited beside it.
+    No call missed its deadline while forked copies of its process waited.
 
 Why it matters
-    A fork copies one thread and all locks. A library that had started threads, as TensorFlow does with its
-    first op, then waits in the copy for threads that are not there, and never wakes up.
+    A fork copies one thread and all locks. If a library has started threads, as TensorFlow does with
+    its first op, the copy waits forever for threads that it does not have.
 
 What to do
-    Start processes afresh instead of forking them: multiprocessing's "spawn" or "forkserver". Or fork before
-    the library does its first work.
+    Use multiprocessing's "spawn" or "forkserver" instead of fork, or fork before the library's first
+    call.
 
 Limits
-    What the copies wait for is not looked at; another cause of their waiting is possible, and less likely.
+    The rule does not check what the copies wait for. Another cause is possible, but less likely.
 """
 
 from outlive.process.flight import Flight
@@ -20,11 +20,11 @@ from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sight
 from outlive.rules.flight_end import cause, place
 
 _SPAWN = Remedy(
-    "start processes afresh instead of forking them",
+    "start new processes instead of forking",
     Tag.SAME_RESULTS,
     command='multiprocessing.get_context("spawn").Pool(...)',
 )
-_EARLIER = Remedy("fork before the first op: before anything of the library has run", Tag.SAME_RESULTS)
+_EARLIER = Remedy("fork before the library's first call", Tag.SAME_RESULTS)
 
 
 @rule("D512", "fork-after-threads", Severity.ERROR, since="0.1", cause="fork-after-threads")
@@ -33,15 +33,15 @@ def fork_after_threads(flight: Flight) -> Sightings:
         return
     threads = flight.activity["threads"]
     forks = sum(1 for child in flight.activity["children"] if child.get("forked"))
-    copies = "1 copy of it, forked, waits" if forks == 1 else f"{forks} copies of it, forked, wait"
+    copies = "1 forked copy waits" if forks == 1 else f"{forks} forked copies wait"
     yield Sighting(
         where=place(flight),
         evidence=(
-            Evidence(f"{copies} beside it", "process table"),
-            Evidence(f"it has {threads} threads, and a copy has one", "process table"),
+            Evidence(copies, "process table"),
+            Evidence(f"the process has {threads} threads, a copy has one", "process table"),
             Evidence("neither used a processor at the deadline", "process table"),
         ),
-        why="a fork copies one thread and all locks: what another thread held stays locked in the copy",
+        why="a fork copies one thread and all locks: locks of other threads stay locked in the copy",
         remedies=(_SPAWN, _EARLIER),
         confidence="likely",
         fault=Fault.INPUT,

@@ -1,18 +1,18 @@
-"""a check inside the library failed, and it ended the process
+"""Check failed inside the library
 
 What it checks
-    Whether the process ended by SIGABRT after a line such as "Check failed: d < dims() (1 vs. 0)".
+    The process did not end by SIGABRT after a line such as "Check failed: d < dims() (1 vs. 0)".
 
 Why it matters
-    TensorFlow tests what it is given with checks that end the whole process, where an exception would do.
-    There is nothing to catch: the notebook, the training and all variables go with it.
+    TensorFlow validates arguments with checks that end the whole process. Python cannot catch them: the
+    notebook, the training and all variables are lost.
 
 What to do
-    Read the condition: it usually names the shape, index or size that was refused. Test that before the
-    call, or keep the call in outlive.guard, so that a bad value costs one call.
+    Read the condition: it usually names the invalid shape, index or size. Validate it before the call,
+    or make the call in outlive.guard to lose only that call.
 
 Limits
-    The condition is in the words of the library's source; the op is known when its Python function was on
+    The condition is in the terms of the library's source. The op is known if its Python function was on
     the stack.
 """
 
@@ -22,9 +22,9 @@ from outlive.rules.flight_end import cause, native_stack, place, status
 from outlive.rules.tensorflow_log import failed_check, running_op
 
 _KINDS = {
-    "tf-size-overflow": "a size that was asked for is too large to be counted",
-    "tf-out-of-bounds": "an index lies outside of what it points into",
-    "tf-check-failed": "what the op was given lacks the shape or value that its code takes for granted",
+    "tf-size-overflow": "a requested size overflows",
+    "tf-out-of-bounds": "an index is out of range",
+    "tf-check-failed": "the op received a shape or value that it does not support",
 }
 
 
@@ -36,7 +36,7 @@ def check_failed(flight: Flight) -> Sightings:
     assert check is not None
     op = running_op(flight)
     values = Remedy(
-        f"look at what {op or 'the op'} is given: shapes, ranks, indices, sizes", Tag.CHANGES_RESULTS
+        f"check the arguments of {op or 'the op'}: shapes, ranks, indices, sizes", Tag.CHANGES_RESULTS
     )
     yield Sighting(
         where=place(flight),

@@ -1,19 +1,18 @@
-"""the worker sent a malformed answer
+"""Malformed answer from the worker
 
 What it checks
-    Whether a worker was ended because an answer of it broke the rules of the protocol: a field of another
-    type, a size that cannot be, an array that does not fit its shape, bytes that are no frame.
+    Every answer of the worker follows the protocol: field types, sizes, array shapes, frames.
 
 Why it matters
-    A worker that runs outlive's own code never sends such an answer. Either the model has overwritten the
-    memory of its process, by accident or on purpose, or the worker runs another version of outlive. Nothing
-    that it said before can be trusted; its caller has believed nothing of this answer.
+    A worker that runs outlive's code never sends such an answer. Either the model overwrote the memory
+    of its process, by accident or on purpose, or the worker runs another version of outlive. outlive
+    discarded the answer; earlier answers of this worker are not trustworthy.
 
 What to do
-    Do not use the results of this run. Check the file, and run a file from a stranger only in the sandbox.
+    Do not use the results of this run. Check the file, and run untrusted files only in the sandbox.
 
 Limits
-    A worker that was taken over and keeps to the protocol can still answer with wrong numbers.
+    A compromised worker that follows the protocol can still return wrong numbers.
 """
 
 from outlive.process.flight import Flight
@@ -26,13 +25,13 @@ def malformed_answer(flight: Flight) -> Sightings:
     """A worker that no longer speaks the protocol."""
     if cause(flight) == "malformed":
         last = last_words(flight)
-        printed = (Evidence(f"it printed last: {last}", "standard error"),) if last else ()
+        printed = (Evidence(f"last output: {last}", "standard error"),) if last else ()
         yield Sighting(
             where=place(flight),
             evidence=(Evidence(flight.error_text or "not a frame", "protocol"), *printed),
-            why="the process no longer runs outlive's own code as it was written: its memory was overwritten",
+            why="the memory of the process was overwritten: it no longer runs outlive's own code",
             remedies=_remedies(flight),
-            confidence="certain; what overwrote its memory is not known",
+            confidence="certain; the cause of the overwrite is unknown",
             fault=Fault.FILE,
         )
 
@@ -41,7 +40,5 @@ def _remedies(flight: Flight) -> tuple[Remedy, ...]:
     again = Remedy("discard the results of this run", Tag.SAME_RESULTS)
     if is_function(flight):
         return (again,)
-    check = Remedy(
-        "look for what the file has that overwrites memory", Tag.SAME_RESULTS, command="outlive diagnose FILE"
-    )
+    check = Remedy("diagnose the model", Tag.SAME_RESULTS, command="outlive diagnose FILE")
     return (check, again)

@@ -1,18 +1,18 @@
-"""the system refuses what a worker process needs
+"""The system refused resources for a worker
 
 What it checks
-    Whether the system refused a new process, a pipe, a file or shared memory to outlive itself, or the
-    process that starts workers ended before it was ready.
+    The system granted outlive a new process, pipe, file or shared memory, and the process that starts
+    workers became ready.
 
 Why it matters
-    The model and its inputs have nothing to do with it, and nothing was computed.
+    The model and its inputs are not the cause, and nothing was computed.
 
 What to do
-    Close interpreters that are no longer needed, or raise the limit that the message names (`ulimit -n`
-    for open files, `ulimit -u` for processes).
+    Close interpreters that you no longer need, or raise the limit in the message (`ulimit -n` for open
+    files, `ulimit -u` for processes).
 
 Limits
-    The system names the resource it lacks, not who uses it up.
+    The system names the missing resource, not its user.
 """
 
 from outlive.process.flight import Flight
@@ -30,7 +30,7 @@ def system_refused_worker(flight: Flight) -> Sightings:
         yield Sighting(
             where=place(flight),
             evidence=(Evidence(flight.error_text, "system"),),
-            why="outlive runs models in processes of their own, and the system refused what these need",
+            why="outlive runs models in separate processes, and the system refused a resource for them",
             remedies=(_remedy(flight.error_text.lower()),),
             fault=Fault.MACHINE,
         )
@@ -39,6 +39,6 @@ def system_refused_worker(flight: Flight) -> Sightings:
 def _remedy(said: str) -> Remedy:
     for words, command in _LIMITS:
         if words in said:
-            action = "close interpreters that are not needed, or raise the limit"
+            action = "close interpreters that you do not need, or raise the limit"
             return Remedy(action, Tag.SAME_RESULTS, command=command)
-    return Remedy("see what this machine lacks to start workers", Tag.SAME_RESULTS, command="outlive doctor")
+    return Remedy("check what prevents workers from starting", Tag.SAME_RESULTS, command="outlive doctor")

@@ -1,19 +1,20 @@
-"""no more threads could be started
+"""Cannot start more threads
 
 What it checks
-    Whether the process ended, or was refused, because the system did not let it start a thread: the library
-    says so (pthread_create, EAGAIN, "can't start new thread"), or a limit on threads was reached while it
-    lived and it ended in passing an error on from a thread that has no Python state.
+    The system let the process start its threads. The library reports a refusal (pthread_create, EAGAIN,
+    "can't start new thread"), or a thread limit was reached and the process died while it raised an
+    error in a thread without Python state.
 
 Why it matters
-    Threads count as processes do, against RLIMIT_NPROC of the user and pids.max of the container. Libraries
-    do not expect a refusal: LiteRT's own kernels end with a segmentation fault, TensorFlow with a check.
+    Threads count like processes, against RLIMIT_NPROC of the user and pids.max of the container.
+    Libraries do not expect a refusal: LiteRT's own kernels end with a segmentation fault, TensorFlow
+    with a failed check.
 
 What to do
-    Give the model or library fewer threads, or raise the limit that is named.
+    Use fewer threads, or raise the limit in the message.
 
 Limits
-    Where no limit is seen to be reached, memory for the thread's stack may have been what was refused.
+    If no limit was reached, the system may have refused memory for the thread's stack.
 """
 
 from typing import Any
@@ -34,14 +35,14 @@ def threads_refused(flight: Flight) -> Sightings:
     known: dict[str, Any] = seen if isinstance(seen, dict) else {}
     said = thread_words(flight)
     source = "standard error" if flight.died else flight.error_type
-    words = (Evidence(f"it said: {said}", source),) if said else ()
+    words = (Evidence(said, source),) if said else ()
     ended = (status(flight), *native_stack(flight)) if flight.died else ()
     by, limit = known.get("by"), amount(known.get("limit"))
     yield Sighting(
-        headline=f"no more threads could be started: {by} is {limit:,}" if by and limit is not None else "",
+        value=f"{by} is {limit:,}" if by and limit is not None else "",
         where=place(flight),
         evidence=(*words, *_counts(known), *ended),
-        why="the system refused a new thread, and the library cannot go on without it",
+        why="the system refused a new thread, and the library cannot continue without it",
         remedies=(*_fewer(flight, known), *_raised(known)),
         confidence="certain" if words or known.get("by") else "likely",
         fault=Fault.MACHINE,
@@ -51,18 +52,18 @@ def threads_refused(flight: Flight) -> Sightings:
 def _counts(known: dict[str, Any]) -> Iterator[Evidence]:
     asked, running = amount(known.get("asked")), amount(known.get("running"))
     if asked is not None:
-        yield Evidence(f"{asked:,} threads were asked for", "num_threads")
+        yield Evidence(f"{asked:,} threads requested", "num_threads")
     if running is not None:
-        yield Evidence(f"{running:,} were running", "tracer")
+        yield Evidence(f"{running:,} threads running", "tracer")
     by, limit = str(known.get("by") or ""), amount(known.get("limit"))
     if by in _WHOSE and limit is not None:
-        fact = f"{_WHOSE[by]} may have {limit:,} processes and threads, and has refused more"
+        fact = f"{_WHOSE[by]} may have {limit:,} processes and threads"
         yield Evidence(fact, by)
 
 
 def _fewer(flight: Flight, known: dict[str, Any]) -> Iterator[Remedy]:
     if is_function(flight):
-        action = "let the library have fewer threads (TensorFlow: tf.config.threading)"
+        action = "use fewer threads in the library (TensorFlow: tf.config.threading)"
         yield Remedy(action, Tag.SAME_RESULTS)
     else:
         running = amount(known.get("running")) or 1
@@ -75,4 +76,4 @@ def _raised(known: dict[str, Any]) -> Iterator[Remedy]:
     if by in _RAISE:
         yield Remedy(f"raise {by}", Tag.SAME_RESULTS, command=_RAISE[by])
     else:
-        yield Remedy("see which limits there are", Tag.SAME_RESULTS, command="outlive doctor")
+        yield Remedy("check the limits of this machine", Tag.SAME_RESULTS, command="outlive doctor")

@@ -1,17 +1,17 @@
-"""an output is larger than the file says
+"""Output is larger than in the file
 
 What it checks
-    Whether a run gave an output of more elements than its shape in the file has.
+    No run returned an output with more elements than its shape in the file.
 
 Why it matters
-    Where buffers are made from the shapes in the file, the result is cut short without a word, or the heap
-    behind the buffer is overwritten: LiteRT's CompiledModel does the first, programs in C do either.
+    If a program sizes its buffers by the file, the result is silently truncated, or it overwrites the
+    heap behind the buffer. LiteRT's CompiledModel does the former, C programs either.
 
 What to do
-    Ask for the shape after each run, and size buffers by it. The interpreter of outlive does.
+    Query the shape after each run, and size buffers by it. outlive's interpreter does.
 
 Limits
-    What one run gave is looked at; with other values an output may be larger still.
+    The rule sees one run. Other inputs may give a larger output.
 """
 
 from outlive.model import Model, Subgraph
@@ -21,7 +21,7 @@ from outlive.rules.wording import operator_name, operator_place
 from outlive.units import count_elements, format_shape
 
 _ASK = Remedy(
-    "ask for the shape after each run",
+    "query the shape after each run",
     Tag.SAME_RESULTS,
     command='interpreter.get_output_details()[0]["shape"]',
 )
@@ -45,15 +45,17 @@ def _sight(graph: Subgraph, output: OutputSeen) -> Sightings:
     if not held or given is None or given <= held:
         return
     maker = next((step for step in graph.operators if tensor.index in step.outputs), None)
-    made = () if maker is None else (Evidence(f"{operator_name(maker)} makes it", "file"),)
+    made = () if maker is None else (Evidence(f"{operator_name(maker)} writes the output", "file"),)
     yield Sighting(
         where=f'output "{tensor.name}", tensor {tensor.index}',
         evidence=(
-            Evidence(f"the run gave {format_shape(output.shape)}", "run"),
-            Evidence(f"the file says {format_shape(tensor.shape)}", "file"),
+            Evidence(
+                f"{format_shape(output.shape)} in the run, {format_shape(tensor.shape)} in the file", "run"
+            ),
+            Evidence(f"{format_shape(tensor.shape)} in the file", "file"),
             *made,
         ),
-        why="values that the model is given decide its size; it hurts where buffers are made before the run",
+        why="the size depends on input values; buffers sized before the run are too small",
         remedies=(_ASK,),
         op=None if maker is None else operator_place(maker, graph.index),
     )

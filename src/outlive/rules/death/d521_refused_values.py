@@ -1,17 +1,17 @@
-"""the model runs, but not with every plain value of its inputs
+"""Model refuses plain inputs
 
 What it checks
-    Whether a model that runs is refused by the runtime when all its inputs are zeros, or all ones.
+    A model that runs also accepts inputs of all zeros, and of all ones.
 
 Why it matters
-    Zeros are what inputs hold that were never set, what padding is made of, and what a first try often uses.
-    A model that divides by an input, or takes a size or a rate from one, fails with them.
+    Unset inputs and padding are zeros, and first tests often use zeros. A model that divides by an
+    input, or takes a size or a rate from one, fails on them.
 
 What to do
-    Set all inputs to values that mean something to the model before it runs.
+    Set all inputs to meaningful values before the run.
 
 Limits
-    Zeros and ones are tried; other values may be refused as well, and for other reasons.
+    The rule tests zeros and ones. The model may refuse other values, for other reasons.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
@@ -26,20 +26,20 @@ def refused_values(refused: RefusedValues) -> Sightings:
     if flight.died or not flight.error_type:
         return
     lines = [line.strip() for line in flight.error_text.splitlines() if line.strip()]
-    said = lines[:_LINES_SHOWN] or ["nothing"]
+    said = lines[:_LINES_SHOWN] or ["no error message"]
     where = place(flight)
     if refused.op is not None and flight.op is None:
-        where = f"op {refused.op.index} {refused.op.type}, {where}"
+        where = f"operator {refused.op.index}, {refused.op.type}, {where}"
     yield Sighting(
         where=where,
         evidence=(
-            Evidence(f"all inputs were {refused.values}", "inputs"),
-            *(Evidence(f"it said: {line}", flight.error_type) for line in said),
+            Evidence(f"all inputs {refused.values}", "inputs"),
+            *(Evidence(line, flight.error_type) for line in said),
         ),
         why=refused.meaning,
         remedies=(
             Remedy(
-                "set every input to a value that means something to it",
+                "set every input to a meaningful value",
                 Tag.CHANGES_RESULTS,
                 command="outlive diagnose FILE --inputs values.npz",
             ),

@@ -1,16 +1,16 @@
-"""the memory of the GPU ran out
+"""GPU out of memory
 
 What it checks
-    Whether an allocator of a GPU, CUDA or TensorFlow says that a tensor did not fit.
+    No GPU allocator, CUDA or TensorFlow message says that a tensor did not fit.
 
 Why it matters
-    The memory of a GPU is smaller than the machine's, and other processes hold part of it.
+    A GPU has less memory than the machine, and other processes use part of it.
 
 What to do
-    Use a smaller batch, free the GPU, and let TensorFlow take only what it needs.
+    Use a smaller batch, free GPU memory, and enable TensorFlow's memory growth.
 
 Limits
-    How much other processes held is not in the log.
+    The log does not say how much memory other processes used.
 """
 
 from outlive.rules.api import Severity, rule

@@ -1,19 +1,19 @@
-"""the microcontroller stopped with a fault
+"""Microcontroller fault
 
 What it checks
-    The registers and words that ESP-IDF, Zephyr, mbed and CMSIS print: panics, hard faults, stack
-    overflows, watchdogs.
+    The log contains no panic, hard fault, stack overflow or watchdog message of ESP-IDF, Zephyr, mbed
+    or CMSIS.
 
 Why it matters
-    The dump names addresses, no source lines. Mostly memory was not there: a failed allocation, a small
-    stack, an arena that was never set up.
+    The dump contains addresses, not source lines. In most cases memory is missing: a failed allocation,
+    a small stack, an arena that was not initialized.
 
 What to do
-    Decode the backtrace with addr2line, test what allocations return, and stop when AllocateTensors()
-    fails.
+    Decode the backtrace with addr2line, check the result of each allocation, and stop when
+    AllocateTensors() fails.
 
 Limits
-    Addresses are turned into lines only with the firmware's own ELF file.
+    outlive resolves addresses to lines only with the ELF file of the firmware.
 """
 
 from outlive.rules.api import Severity, rule

@@ -1,17 +1,17 @@
-"""memory of a mapped file could not be reached
+"""Bus error in a mapped file
 
 What it checks
-    Whether the process ended by SIGBUS, or a library says that shared memory is full.
+    The process did not end by SIGBUS, and no library reports full shared memory.
 
 Why it matters
-    Memory that belongs to a file is read when it is touched: if the file was cut, the disk or /dev/shm is
-    full, or the address is not aligned, the process is ended.
+    The system reads mapped memory on first access. If the file was truncated, the disk or /dev/shm is
+    full, or the address is unaligned, it ends the process.
 
 What to do
     Give containers more shared memory, replace models by rename, align buffers.
 
 Limits
-    Which file it was is not in the log.
+    The log does not name the file.
 """
 
 from outlive.rules.api import Severity, rule

@@ -1,17 +1,17 @@
-"""the heap was found damaged
+"""Heap corruption
 
 What it checks
-    What malloc, Windows and sanitizers print when the bookkeeping of the heap was overwritten.
+    The log contains no heap error of malloc, Windows or a sanitizer.
 
 Why it matters
-    The fault happened earlier than it was found: in a kernel with wrong sizes, or where libraries that do
-    not fit each other share objects.
+    The corruption happened before it was detected: in a kernel with wrong sizes, or between
+    incompatible libraries that share objects.
 
 What to do
-    Run the model alone with `outlive diagnose`; if it is sound, make a new environment.
+    Run the model alone with `outlive diagnose`. If it is correct, create a new environment.
 
 Limits
-    Who wrote past its memory is not in the message.
+    The message does not name the code that wrote past its memory.
 """
 
 from outlive.rules.api import Severity, rule

@@ -1,17 +1,18 @@
-"""the process behind the notebook died
+"""Notebook kernel died
 
 What it checks
-    What Jupyter, VS Code, nbclient and Colab print when a kernel is gone.
+    The log contains no message of Jupyter, VS Code, nbclient or Colab about a dead kernel.
 
 Why it matters
-    The server sees only that the process ended. The reason is in the kernel's own output, in the system's
-    log, or nowhere.
+    The server knows only that the process ended. The reason is in the kernel's own output or in the
+    system log, if at all.
 
 What to do
-    Let outlive record it: `outlive.protect()` in the first cell, `outlive notebook on` for every kernel.
+    Let outlive record it: `outlive.protect()` in the first cell, or `outlive notebook install` for every
+    kernel.
 
 Limits
-    Whether it was a crash or a kill is not in these lines.
+    These lines do not tell a crash from a kill.
 """
 
 from outlive.rules.api import Severity, rule

@@ -1,16 +1,16 @@
-"""the runtime that should run the model cannot be loaded
+"""Cannot load the runtime
 
 What it checks
-    Whether the worker could import its runtime.
+    The worker can import its runtime.
 
 Why it matters
-    Without it nothing can be run; reading and checking files work all the same.
+    outlive cannot run models without it. Reading and checking files still works.
 
 What to do
-    Install it into the environment of the worker.
+    Install the runtime into the environment of the worker.
 
 Limits
-    The import error is quoted as Python gave it. E402 to E404 explain the reasons that are known.
+    The finding quotes Python's import error. E402 to E404 explain known reasons.
 """
 
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
@@ -24,12 +24,12 @@ def runtime_missing(absence: str) -> Sightings:
     package = next((name for word, name in PACKAGES.items() if word in absence), "ai-edge-litert")
     absent = "No module named" in absence
     install = Remedy(
-        "install it there" if absent else "install it there anew",
+        "install the runtime" if absent else "reinstall the runtime",
         Tag.SAME_RESULTS,
         command=f"python -m pip install {'' if absent else '--force-reinstall '}{package}",
     )
-    doctor = Remedy("see which runtimes this machine has", Tag.SAME_RESULTS, command="outlive doctor")
-    why = "the package is in the Python environment of the worker, and does not load"
+    doctor = Remedy("list the runtimes of this machine", Tag.SAME_RESULTS, command="outlive doctor")
+    why = "the package is installed in the worker's Python environment, but does not load"
     if absent:
-        why = "the Python environment of the worker has no such package"
+        why = "the worker's Python environment does not have the package"
     yield sight_absence(absence, why, install, doctor)

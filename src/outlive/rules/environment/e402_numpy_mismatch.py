@@ -1,18 +1,18 @@
-"""the runtime was built for another version of numpy
+"""The runtime was built for another numpy version
 
 What it checks
-    The text of the import that failed, for what numpy and Python say when a module that was compiled for
-    numpy 1 meets numpy 2.
+    The import error does not contain the messages of numpy and Python about a module compiled for numpy
+    1 with numpy 2 installed.
 
 Why it matters
-    The package is there, and installing it again changes nothing: the last tflite-runtime was built for
-    numpy 1 and cannot be loaded beside numpy 2.
+    The package is installed, and reinstalling it does not help: the last tflite-runtime was built for
+    numpy 1 and cannot be loaded with numpy 2.
 
 What to do
-    Give the runtime the numpy it was built for, in an environment of its own.
+    Install the runtime with the numpy it was built for, in a separate environment.
 
 Limits
-    The import error is quoted as Python gave it.
+    The finding quotes Python's import error.
 """
 
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
@@ -25,14 +25,14 @@ def numpy_mismatched(absence: str) -> Sightings:
         return
     runtime = "tensorflow" if "tensorflow" in absence else "tflite_runtime"
     older = Remedy(
-        "give the runtime an environment with the older numpy, and let workers run there",
+        "create an environment with numpy 1 for this runtime",
         Tag.SAME_RESULTS,
         command=f"python3 -m venv old && old/bin/pip install 'numpy<2' {PACKAGES[runtime]}"
         f" && outlive run FILE --runtime {runtime} --python old/bin/python",
     )
     newer = Remedy(
-        "or run the model with LiteRT, which is built for numpy 2",
+        "run the model with LiteRT, which supports numpy 2",
         Tag.SAME_RESULTS,
         command="python -m pip install ai-edge-litert && outlive run FILE --runtime litert",
     )
-    yield sight_absence(absence, "its compiled part was made for numpy 1, and finds numpy 2", older, newer)
+    yield sight_absence(absence, "the package needs numpy 1, and numpy 2 is installed", older, newer)

@@ -1,17 +1,17 @@
-"""a system library that the runtime needs is not there
+"""System library not found
 
 What it checks
-    The text of the import that failed, for a shared library that the system's loader could not find.
+    The import error does not name a shared library that the system's loader could not find.
 
 Why it matters
-    The package is there, and installing it again changes nothing: what it lacks comes from the system.
-    Slim container images leave such libraries out.
+    The package is installed, and reinstalling it does not help: the missing library belongs to the
+    system. Slim container images leave such libraries out.
 
 What to do
     Install the library with the system's package manager.
 
 Limits
-    Which package brings the library is said for Debian and Ubuntu, and only where it is known.
+    The finding names the package for Debian and Ubuntu only, and only if it is known.
 """
 
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
@@ -46,14 +46,14 @@ def system_library_missing(absence: str) -> Sightings:
         return
     bringer = next((name for start, name in _BRINGERS.items() if library.startswith(start)), "")
     known = Remedy(
-        "install it with the system's package manager",
+        "install the library",
         Tag.SAME_RESULTS,
         command=f"sudo apt install {bringer}",
     )
     unknown = Remedy(
-        "find out which package brings it, and install that",
+        "find the package with this library, and install it",
         Tag.SAME_RESULTS,
         command=f"apt-file search {library}",
     )
-    why = "the runtime is built on a library that this system does not have"
-    yield sight_absence(absence, why, known if bringer else unknown, first=f"{library} was not found")
+    why = "the runtime needs this system library"
+    yield sight_absence(absence, why, known if bringer else unknown, first=library)

@@ -1,17 +1,17 @@
-"""the system's C library is older than the runtime needs
+"""The system's C library is too old
 
 What it checks
-    The text of the import that failed, for a version of the C or C++ library that the loader did not find.
+    The import error does not name a missing version of the C or C++ library.
 
 Why it matters
-    The package was built on a newer system. No other build of the same version will load either, and the C
-    library cannot be exchanged alone.
+    The package was built on a newer system. No other build of that version will load, and you cannot
+    replace the C library alone.
 
 What to do
     Use a newer system or container image, or an older version of the runtime.
 
 Limits
-    Which older version would do is not known.
+    outlive does not know which older version works.
 """
 
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
@@ -24,14 +24,14 @@ def c_library_too_old(absence: str) -> Sightings:
     if not wanted:
         return
     image = Remedy(
-        "use a system or an image that is newer",
+        "use a newer system or container image",
         Tag.SAME_RESULTS,
         command="docker run --rm -it -v .:/models python:3.12-slim bash",
     )
     older = Remedy(
-        "or let pip choose a build for this system: it takes none that cannot be loaded",
+        "install the newest build that this system can load",
         Tag.SAME_RESULTS,
         command="python -m pip install --only-binary :all: --force-reinstall ai-edge-litert",
     )
-    why = "the package was built on a newer system than this one"
-    yield sight_absence(absence, why, image, older, first=f"{wanted} is wanted and not there")
+    why = "the package was built on a newer system"
+    yield sight_absence(absence, why, image, older, first=f"{wanted} required")

@@ -1,18 +1,18 @@
-"""the sandbox that was asked for cannot be had here
+"""The sandbox is not available
 
 What it checks
-    What the worker said of the sandbox that it was to enter before it opens the model, where `sandbox="on"`.
+    With `sandbox="on"`, the worker entered its sandbox before it opened the model.
 
 Why it matters
-    Without it a model file that takes over the runtime can read the user's files, write to them, and talk to
-    the network. Who insists on a sandbox does not want the model to be run without one.
+    Without a sandbox, a model file that exploits the runtime can read and write your files and use the
+    network. outlive did not run the model, because you required the sandbox.
 
 What to do
-    Use a Linux kernel with landlock (5.13 and later) and seccomp, in a container that lets both through, on
-    64-bit x86 or Arm. With `sandbox="auto"` a worker has the parts that this machine offers.
+    Use a Linux kernel with landlock (5.13 or later) and seccomp, in a container that allows both, on
+    64-bit x86 or Arm. With `sandbox="auto"`, a worker uses the parts that this machine supports.
 
 Limits
-    Why a container or a kernel refuses is not known beyond the error that it gives.
+    outlive knows only the error that the container or kernel returned.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
@@ -20,14 +20,14 @@ from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sight
 
 @rule("E405", "sandbox-missing", Severity.ERROR, since="0.1")
 def sandbox_missing(unsandboxed: str) -> Sightings:
-    see = Remedy("see which parts of it this machine has", Tag.SAME_RESULTS, command="outlive doctor")
+    see = Remedy("check which parts this machine supports", Tag.SAME_RESULTS, command="outlive doctor")
     less = Remedy(
-        'or say sandbox="auto" (--sandbox auto), which uses the parts that there are', Tag.SAME_RESULTS
+        'use sandbox="auto" (--sandbox auto), with the parts that this machine supports', Tag.SAME_RESULTS
     )
     yield Sighting(
         where="worker",
-        evidence=(Evidence(unsandboxed or "the worker entered none", "worker"),),
-        why="the kernel, or the container around this program, does not give all parts of the sandbox",
+        evidence=(Evidence(unsandboxed or "the worker did not enter a sandbox", "worker"),),
+        why="the kernel or the container does not support all parts of the sandbox",
         remedies=(see, less),
         fault=Fault.MACHINE,
     )

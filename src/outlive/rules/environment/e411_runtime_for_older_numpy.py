@@ -1,17 +1,18 @@
-"""an installed runtime was built for an older numpy than the one beside it
+"""Installed runtime needs an older numpy
 
 What it checks
-    The versions of tflite-runtime and TensorFlow beside that of numpy, without importing any of them.
+    The installed versions of tflite-runtime and TensorFlow support the installed numpy. The rule
+    imports none of them.
 
 Why it matters
-    They fail when they are imported: tflite-runtime was last built for numpy 1, and TensorFlow before 2.18
-    was too. It hurts only who uses that runtime: LiteRT is not affected.
+    The import fails: tflite-runtime, and TensorFlow before 2.18, were built for numpy 1. LiteRT is not
+    affected.
 
 What to do
-    Give that runtime an environment of its own, with numpy 1.
+    Install that runtime in a separate environment with numpy 1.
 
 Limits
-    Versions are those that the packages say they have.
+    The rule uses the versions in the package metadata.
 """
 
 from outlive.environment.surroundings import Surroundings, as_version
@@ -39,13 +40,13 @@ def _sight(name: str, version: str, numpy: str) -> Sighting:
     return Sighting(
         where=f"{title} {version}",
         evidence=(
-            Evidence(f"{title} {version} was built for numpy 1", "installed packages"),
+            Evidence(f"{title} {version} needs numpy 1, numpy {numpy} is installed", "installed packages"),
             Evidence(f"numpy {numpy} is installed", "installed packages"),
         ),
-        why="a compiled module of numpy 1 cannot be loaded beside numpy 2",
+        why="modules compiled for numpy 1 do not load with numpy 2",
         remedies=(
             Remedy(
-                "give it an environment of its own, and let workers run there",
+                "create an environment with numpy 1 for this runtime",
                 Tag.SAME_RESULTS,
                 command=f"python3 -m venv old && old/bin/pip install 'numpy<2' {package}=={version}"
                 f" && outlive run FILE --runtime {name} --python old/bin/python",

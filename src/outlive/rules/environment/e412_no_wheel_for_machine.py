@@ -1,19 +1,18 @@
-"""there is no build of LiteRT for this machine
+"""No LiteRT build for this machine
 
 What it checks
-    If LiteRT is not installed: system, processor, C library and Python, against those that the packages of
-    LiteRT on PyPI are built for.
+    If LiteRT is not installed: PyPI has a build for this system, processor, C library and Python.
 
 Why it matters
-    `pip install` finds nothing, or only versions of long ago: "no matching distribution", and not why.
+    `pip install` finds nothing, or only very old versions: "no matching distribution", without a
+    reason.
 
 What to do
-    Use what the package is built for: another image, another Python, a 64-bit system; on 32-bit Arm the older
-    tflite-runtime.
+    Use a supported image, Python or 64-bit system. On 32-bit Arm, use the older tflite-runtime.
 
 Limits
-    The builds are those of the LiteRT that outlive follows. Those of others, such as Linux distributions, are
-    not known.
+    The list is that of the LiteRT version that outlive follows. Builds of others, such as Linux
+    distributions, are not known.
 """
 
 from outlive.environment.surroundings import Surroundings
@@ -37,11 +36,11 @@ _OLDER_RUNTIME = Remedy(
     command="python3.11 -m venv old && old/bin/pip install 'numpy<2' tflite-runtime",
 )
 _OTHER_PYTHON = Remedy(
-    "use a Python that there is a build for",
+    "use a supported Python version",
     Tag.SAME_RESULTS,
     command="python3.12 -m venv .venv && .venv/bin/pip install ai-edge-litert",
 )
-_OTHER_MACHINE = Remedy("use a 64-bit system that there is a build for", Tag.SAME_RESULTS)
+_OTHER_MACHINE = Remedy("use a supported 64-bit system", Tag.SAME_RESULTS)
 
 
 @rule("E412", "no-wheel-for-machine", Severity.ERROR, since="0.1", cause="missing-runtime")
@@ -55,7 +54,7 @@ def no_wheel_for_machine(surroundings: Surroundings) -> Sightings:
     yield Sighting(
         where=f"{surroundings.system} {surroundings.architecture}",
         evidence=tuple(Evidence(fact, "this machine") for fact, _ in found),
-        why=f"{_RELEASE} was not built for that",
+        why=f"PyPI has no build of {_RELEASE} for it",
         remedies=tuple(remedies.values()),
         fault=Fault.MACHINE,
     )
@@ -65,16 +64,16 @@ def _obstacles(here: Surroundings) -> Iterator[tuple[str, Remedy]]:
     """What the package is not built for, and the way around it."""
     built = _BUILDS.get(here.system, ())
     if here.architecture not in built or here.bits != 64:
-        words = f"{here.system} on {here.architecture} with a Python of {here.bits} bits"
-        known = f"built for {' and '.join(built)} of 64 bits" if built else "not built for this system at all"
+        words = f"{here.system} on {here.architecture} with a {here.bits}-bit Python"
+        known = f"available for 64-bit {' and '.join(built)}" if built else "not available for this system"
         arm = here.architecture.startswith("arm") and here.system == "Linux" and here.bits == 32
-        yield f"{words}; it is {known}", _OLDER_RUNTIME if arm else _OTHER_MACHINE
+        yield f"{words}; LiteRT is {known}", _OLDER_RUNTIME if arm else _OTHER_MACHINE
     if here.libc == "musl":
-        yield "the C library is musl, as on Alpine; it is built for glibc", _SLIM
+        yield "the C library is musl (Alpine); LiteRT needs glibc", _SLIM
     if here.libc == "glibc" and () < here.libc_version < _GLIBC:
         version = ".".join(map(str, here.libc_version))
-        yield f"glibc is {version}; it needs 2.27 or later", _SLIM
+        yield f"glibc is {version}; LiteRT needs 2.27 or later", _SLIM
     low, high = _PYTHONS
     if not low <= here.python[:2] <= high:
         version = ".".join(map(str, here.python[:2]))
-        yield f"Python is {version}; it is built for 3.10 to 3.14", _OTHER_PYTHON
+        yield f"Python is {version}; LiteRT supports 3.10 to 3.14", _OTHER_PYTHON

@@ -1,21 +1,22 @@
-"""TensorFlow is installed and the processor has no AVX
+"""TensorFlow needs AVX, which this processor lacks
 
 What it checks
-    What the processor says it can do, if TensorFlow is installed on 64-bit x86.
+    If TensorFlow is installed on 64-bit x86, the processor supports AVX.
 
 Why it matters
-    TensorFlow's packages are built with AVX instructions: where there are none, importing it ends the process
-    with SIGILL, "Illegal instruction", and not a word more. Virtual machines hide AVX without need.
+    TensorFlow's packages use AVX instructions: without AVX, the import ends the process with SIGILL,
+    "Illegal instruction". Virtual machines often hide AVX.
 
 What to do
-    Let the virtual machine pass the processor through, or use LiteRT, which chooses its instructions at run
-    time.
+    Configure the virtual machine to pass the processor through, or use LiteRT, which selects
+    instructions at run time.
 
 Limits
-    A TensorFlow of your own build may do without.
+    Your own build of TensorFlow may not need AVX.
 """
 
 from outlive.environment.surroundings import Surroundings
+from outlive.meter import FACT_SOURCES
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 
@@ -28,10 +29,10 @@ def cpu_without_avx(surroundings: Surroundings) -> Sightings:
     yield Sighting(
         where=f"TensorFlow {version}",
         evidence=(
-            Evidence("the processor's flags do not name avx", "/proc/cpuinfo"),
+            Evidence("no avx among the processor's flags", FACT_SOURCES["cpu_flags"]),
             Evidence(f"TensorFlow {version} is installed", "installed packages"),
         ),
-        why="TensorFlow's packages use AVX without asking (tensorflow.org/install/pip)",
+        why="TensorFlow's packages need AVX (tensorflow.org/install/pip)",
         remedies=(
             Remedy(
                 "run .tflite models with LiteRT",
@@ -39,7 +40,7 @@ def cpu_without_avx(surroundings: Surroundings) -> Sightings:
                 command="outlive run FILE --runtime litert",
             ),
             Remedy(
-                "in a virtual machine, pass the processor through",
+                "in a virtual machine, pass the host processor through",
                 Tag.SAME_RESULTS,
                 command="qemu-system-x86_64 -cpu host ...",
             ),

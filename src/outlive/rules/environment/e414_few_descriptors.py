@@ -1,17 +1,17 @@
-"""few files may be open at once
+"""Low limit on open files
 
 What it checks
-    The limit on open files (RLIMIT_NOFILE) against what workers take: six for each open interpreter.
+    The limit on open files (RLIMIT_NOFILE) is high enough for workers: six for each open interpreter.
 
 Why it matters
-    It hurts who keeps many interpreters open, or runs in a program that holds many files itself: the next
-    worker cannot be started, "Too many open files".
+    With many open interpreters, or in a program with many open files, the next worker fails to start:
+    "Too many open files".
 
 What to do
-    Raise the limit, and close interpreters that are done.
+    Raise the limit, and close interpreters that you no longer need.
 
 Limits
-    How many files the rest of the program holds is not known.
+    The rule does not know how many files the rest of the program uses.
 """
 
 from outlive.environment.surroundings import Surroundings
@@ -30,14 +30,14 @@ def few_descriptors(surroundings: Surroundings) -> Sightings:
     yield Sighting(
         where="RLIMIT_NOFILE",
         evidence=(
-            Evidence(f"at most {limit:,} files may be open", "resource limits"),
-            Evidence(f"room for about {max(0, limit // _EACH - 3)} interpreters at once", "count"),
+            Evidence(f"at most {limit:,} open files", "resource limits"),
+            Evidence(f"enough for about {max(0, limit // _EACH - 3)} interpreters", "count"),
         ),
-        why="each worker needs pipes and shared memory, and those are open files",
+        why="each worker needs open files for pipes and shared memory",
         remedies=(
             Remedy("raise the limit", Tag.SAME_RESULTS, command="ulimit -n 4096"),
             Remedy(
-                "close interpreters that are done",
+                "close interpreters after use",
                 Tag.SAME_RESULTS,
                 command="with outlive.Interpreter(...) as interpreter: ...",
             ),

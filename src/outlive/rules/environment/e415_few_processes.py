@@ -1,18 +1,18 @@
-"""few processes may be started
+"""Low limit on processes
 
 What it checks
-    The limit on the user's processes (RLIMIT_NPROC, which root is not held to) and that of the container
-    (pids.max) against what workers take.
+    The user's process limit (RLIMIT_NPROC, from which root is exempt) and that of the container
+    (pids.max) are high enough for workers.
 
 Why it matters
-    Threads count as well: a worker with threads, or a notebook beside it, reaches the limit, and the next
-    worker, or a thread in it, cannot be started: "Resource temporarily unavailable".
+    Threads count too. A worker with threads, or a notebook next to it, reaches the limit; the next
+    worker or thread fails to start: "Resource temporarily unavailable".
 
 What to do
     Raise the limit, or give interpreters fewer threads.
 
 Limits
-    How many processes the user has already is not looked at.
+    The rule does not count the processes that the user already has.
 """
 
 from outlive.environment.surroundings import Surroundings
@@ -34,7 +34,7 @@ def few_processes(surroundings: Surroundings) -> Sightings:
     yield Sighting(
         where=" and ".join(name for name, _, _ in low),
         evidence=tuple(Evidence(f"at most {limit:,} processes and threads", name) for name, limit, _ in low),
-        why="each model runs in a process of its own, and its threads count as well",
+        why="each model runs in a separate process, and its threads count too",
         remedies=(
             *(Remedy("raise the limit", Tag.SAME_RESULTS, command=line) for _, _, line in low),
             Remedy("use one thread", Tag.SAME_RESULTS, command="outlive run FILE --threads 1"),

@@ -1,17 +1,18 @@
-"""the address space is limited to less than runtimes reserve
+"""Low limit on address space
 
 What it checks
-    The limit on address space (RLIMIT_AS, `ulimit -v`).
+    The limit on address space (RLIMIT_AS, `ulimit -v`) leaves enough for a runtime.
 
 Why it matters
-    Libraries, thread stacks and mapped files reserve much more than they use, and this limit counts what is
-    reserved: a runtime may not load, or a small model fail to allocate, with memory to spare.
+    Libraries, thread stacks and mapped files reserve much more address space than they use. The limit
+    counts reserved memory: a runtime may fail to load, or a small model fail to allocate, with memory
+    to spare.
 
 What to do
-    Lift this limit, and limit the memory that is used instead.
+    Remove this limit, and limit used memory instead.
 
 Limits
-    How much a runtime reserves depends on its version and the number of threads.
+    The reserved size depends on the version of the runtime and the number of threads.
 """
 
 from outlive.environment.surroundings import Surroundings
@@ -29,12 +30,12 @@ def little_address_space(surroundings: Surroundings) -> Sightings:
         return
     yield Sighting(
         where="RLIMIT_AS",
-        evidence=(Evidence(f"at most {format_bytes(limit)} may be reserved", "resource limits"),),
-        why="what is reserved and never used counts too",
+        evidence=(Evidence(f"at most {format_bytes(limit, limit)}", "resource limits"),),
+        why="the limit counts reserved memory, used or not",
         remedies=(
-            Remedy("lift the limit", Tag.SAME_RESULTS, command="ulimit -v unlimited"),
+            Remedy("remove the limit", Tag.SAME_RESULTS, command="ulimit -v unlimited"),
             Remedy(
-                "limit what the model uses instead",
+                "limit used memory instead",
                 Tag.SAME_RESULTS,
                 command="outlive run FILE --memory 512MB",
             ),

@@ -1,20 +1,22 @@
-"""the system grants no more memory than it could back
+"""Strict memory overcommit
 
 What it checks
-    Whether the kernel counts reserved memory as used (vm.overcommit_memory is 2).
+    The kernel does not count reserved memory as used (vm.overcommit_memory is 2).
 
 Why it matters
-    Memory that is reserved and never touched is refused once the count is full: an arena, or the fork of a
-    large program, fails while much memory is free. It hurts where little is left to be granted.
+    Once the count is full, the kernel refuses memory that would never be touched: an arena, or the fork
+    of a large program, fails while memory is free. This matters when little of the commit limit is
+    left.
 
 What to do
-    Let the kernel grant more, or keep what the program reserves small.
+    Allow overcommit, or keep reservations small.
 
 Limits
-    What is left changes with every other program.
+    The remaining commit limit changes with every other program.
 """
 
 from outlive.environment.surroundings import Surroundings
+from outlive.meter import FACT_SOURCES
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.units import format_bytes
 
@@ -26,16 +28,16 @@ def strict_overcommit(surroundings: Surroundings) -> Sightings:
     if surroundings.overcommit != _STRICT:
         return
     left = surroundings.commit_left_bytes
-    known = "not known" if left is None else format_bytes(max(0, left))
+    known = "unknown" if left is None else format_bytes(max(0, left))
     yield Sighting(
         where="vm.overcommit_memory",
         evidence=(
-            Evidence("2: every reserved byte counts as used", "/proc/sys/vm"),
-            Evidence(f"left to be granted: {known}", "/proc/meminfo"),
+            Evidence("vm.overcommit_memory = 2", FACT_SOURCES["overcommit"]),
+            Evidence(f"remaining commit limit: {known}", FACT_SOURCES["commit_left_bytes"]),
         ),
-        why="runtimes reserve more than they use",
+        why="runtimes reserve more memory than they use",
         remedies=(
-            Remedy("let the kernel decide", Tag.SAME_RESULTS, command="sudo sysctl vm.overcommit_memory=0"),
+            Remedy("allow overcommit", Tag.SAME_RESULTS, command="sudo sysctl vm.overcommit_memory=0"),
         ),
         fault=Fault.MACHINE,
     )

@@ -1,19 +1,19 @@
-"""the installed runtime is older than the model asks for
+"""The runtime is older than the model requires
 
 What it checks
-    The version that the model's metadata name as the oldest that can run it, against TensorFlow and
-    tflite-runtime as they are installed here.
+    The installed TensorFlow and tflite-runtime are at least the minimum version in the model's
+    metadata.
 
 Why it matters
-    An older runtime lacks an operator, or a version of it: the model is refused when tensors are allocated,
+    An older runtime lacks an operator, or a version of it, and refuses the model in allocate_tensors():
     "Didn't find op for builtin opcode".
 
 What to do
     Install LiteRT, or a newer version of the runtime.
 
 Limits
-    The metadata count versions as TensorFlow does. LiteRT counts its own, and began after TensorFlow 2.17:
-    where it is installed nothing is said here, and O123 looks at each operator.
+    The metadata uses TensorFlow's version numbers. LiteRT has its own, and started after TensorFlow
+    2.17: if LiteRT is installed, this rule is silent, and O123 checks each operator.
 """
 
 from outlive.environment.surroundings import Surroundings, as_version
@@ -36,16 +36,16 @@ def runtime_older_than_model(model: Model, surroundings: Surroundings) -> Sighti
     yield Sighting(
         where=file_name(model.path),
         evidence=(
-            Evidence(f"it needs {model.min_runtime_version} or later", "metadata"),
+            Evidence(f"the model needs {model.min_runtime_version} or later", "metadata"),
             *(
                 Evidence(f"{name.replace('_', '-')} is {version}", "installed packages")
                 for name, version in known.items()
             ),
         ),
-        why="an operator in it is newer than the runtime",
+        why="an operator of the model is newer than the runtime",
         remedies=(
             Remedy(
-                "install LiteRT, which is newer than all of them",
+                "install LiteRT",
                 Tag.SAME_RESULTS,
                 command="python -m pip install ai-edge-litert",
             ),

@@ -1,17 +1,17 @@
-"""native libraries that do not fit each other were loaded
+"""Incompatible native libraries
 
 What it checks
-    Undefined symbols, two copies of one library, and crashes at import or exit.
+    The log contains no undefined symbol, no second copy of a library, and no crash at import or exit.
 
 Why it matters
-    Native code is built against one version of what it calls. Another one lacks functions or lays memory
-    out in another way.
+    Native code is built against one version of its dependencies. Another version lacks functions or
+    uses another memory layout.
 
 What to do
-    Install versions that belong together, in a new environment.
+    Install matching versions in a new environment.
 
 Limits
-    Which of two libraries is the wrong one is often open.
+    The log often does not tell which of two libraries is the wrong one.
 """
 
 from outlive.rules.api import Severity, rule

@@ -1,16 +1,16 @@
-"""the installed protobuf does not fit the package
+"""Incompatible protobuf version
 
 What it checks
-    What protobuf says of generated code that is older or newer than itself.
+    The log contains no protobuf message about generated code that is older or newer than the library.
 
 Why it matters
-    Code for messages is generated for one major version of protobuf.
+    Message code is generated for one major version of protobuf.
 
 What to do
     Install a protobuf of that version, or update the package.
 
 Limits
-    The exact version that is wanted is not in the message.
+    The message does not name the exact version.
 """
 
 from outlive.rules.api import Severity, rule

@@ -1,17 +1,17 @@
-"""a library that the package needs could not be loaded by Windows
+"""Windows could not load a library
 
 What it checks
-    DLL load failures and the status codes of Windows' loader.
+    The log contains no DLL load failure and no status code of the Windows loader.
 
 Why it matters
-    Windows does not say which library is missing. Mostly it is the Visual C++ redistributable, or a
-    processor without AVX.
+    Windows does not name the missing library. In most cases it is the Visual C++ redistributable, or
+    the processor lacks AVX.
 
 What to do
-    Install the redistributable, use a 64-bit Python, or a package that needs no AVX.
+    Install the redistributable, use a 64-bit Python, or a package that does not need AVX.
 
 Limits
-    The name of the missing DLL is not in the message.
+    The message does not name the missing DLL.
 """
 
 from outlive.rules.api import Severity, rule

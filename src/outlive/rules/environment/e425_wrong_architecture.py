@@ -1,16 +1,16 @@
-"""a library was built for another processor
+"""Library built for another processor
 
 What it checks
-    What loaders of Linux, macOS, Android and Windows say of a file of another architecture.
+    No loader of Linux, macOS, Android or Windows reports a file of another architecture.
 
 Why it matters
-    A library for x86 cannot run on ARM, nor one of 32 bits in a process of 64.
+    A library for x86 cannot run on ARM, and a 32-bit library cannot run in a 64-bit process.
 
 What to do
-    Install the package with the machine's own Python, and name the platform in Docker.
+    Install the package with the machine's own Python, and set the platform in Docker.
 
 Limits
-    Whether an emulator is in between is not in the message.
+    The message does not say whether an emulator is involved.
 """
 
 from outlive.rules.api import Severity, rule

@@ -1,17 +1,17 @@
-"""the app lacks a native library of the runtime
+"""The app lacks a native library
 
 What it checks
-    UnsatisfiedLinkError, missing classes and methods, dyld and linker errors.
+    The log contains no UnsatisfiedLinkError, no missing class or method, and no dyld or linker error.
 
 Why it matters
-    An app carries the runtime in parts, for each processor. One part of another version, or none for this
-    processor, ends it.
+    An app contains the runtime in parts, for each processor. A part of another version, or a missing
+    ABI, ends the app.
 
 What to do
-    Take all parts from one version, and leave no ABI out.
+    Use the same version for all parts, and include every ABI.
 
 Limits
-    What is inside the app is not looked at.
+    The rule does not open the app.
 """
 
 from outlive.rules.api import Severity, rule

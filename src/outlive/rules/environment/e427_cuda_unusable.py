@@ -1,16 +1,17 @@
-"""CUDA does not work as it is installed
+"""CUDA installation is not usable
 
 What it checks
-    What TensorFlow, CUDA and cuDNN say of missing libraries, versions and drivers.
+    The log contains no message of TensorFlow, CUDA or cuDNN about missing libraries, versions or
+    drivers.
 
 Why it matters
-    A build of TensorFlow takes one version of CUDA and cuDNN, and that needs a driver that is new enough.
+    A TensorFlow build needs one version of CUDA and cuDNN, and these need a recent driver.
 
 What to do
-    Install what belongs together (`tensorflow[and-cuda]`), or run on the CPU.
+    Install matching versions (`tensorflow[and-cuda]`), or run on the CPU.
 
 Limits
-    The versions that are installed are only known as far as the message names them.
+    outlive knows the installed versions only if the message names them.
 """
 
 from outlive.rules.api import Severity, rule

@@ -1,17 +1,17 @@
-"""the model was given in a form that cannot be mapped
+"""The model cannot be memory-mapped
 
 What it checks
-    Whether Android says that an asset is compressed, or that a buffer is no direct one.
+    Android does not report a compressed asset or a buffer that is not direct.
 
 Why it matters
-    The runtime reads the model in place. A compressed asset or a buffer on the Java heap has no place.
+    The runtime reads the model in place. A compressed asset, or a buffer on the Java heap, has no fixed
+    address.
 
 What to do
-    Keep .tflite files uncompressed in the app, and give a mapped file or a direct buffer.
+    Keep .tflite files uncompressed in the app, and pass a mapped file or a direct buffer.
 
 Limits
-    The file itself may be sound: it is not looked at. What the app's packer did to it is only known by what
-    Android says.
+    The rule does not read the file, which may be valid. It knows only Android's message.
 """
 
 from outlive.rules.api import Severity, rule

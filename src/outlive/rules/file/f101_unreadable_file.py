@@ -1,18 +1,16 @@
-"""the file cannot be opened
+"""Cannot open the file
 
 What it checks
-    That the path exists, is a regular file, and may be read by this user.
+    The path exists, is a regular file, and this user may read it.
 
 Why it matters
-    Nothing can be said about a model that cannot be opened; the runtime would only say 'Could not
-    open'.
+    The runtime reports only "Could not open".
 
 What to do
-    Correct the path, or give yourself the right to read it. Models in the same folder are listed as a
-    hint.
+    Correct the path, or change the permissions. The finding lists models in the same folder.
 
 Limits
-    It says what the operating system says; a file on a share that comes and goes may be readable a
+    The finding repeats the operating system's answer. A file on a network share may become readable a
     moment later.
 """
 
@@ -26,18 +24,17 @@ def unreadable_file(file: Reading) -> Sightings:
     if file.identity.kind != "unreadable":
         return
     listing = file.identity.detail.startswith("the folder")
-    detail = (
-        "there is no file of that name"
-        if listing
-        else file.identity.detail or "there is no file of that name"
-    )
+    detail = "no such file" if listing else file.identity.detail or "no such file"
     evidence = [Evidence(detail, "operating system")]
+    action = "check the path" if detail == "no such file" else "check the path and the permissions"
     if listing:
         evidence.append(Evidence(file.identity.detail, "folder listing"))
+        action = f"check the path; {file.identity.detail}"
     yield Sighting(
+        headline="File not found" if detail == "no such file" else "",
+        value=file_name(file.path) if detail == "no such file" else f"{file_name(file.path)} ({detail})",
         where=file_name(file.path),
         evidence=tuple(evidence),
-        why="the path leads to nothing that can be read as a file",
-        remedies=(Remedy("check the path and the permissions", Tag.SAME_RESULTS),),
+        remedies=(Remedy(action, Tag.SAME_RESULTS),),
         fault=Fault.INPUT,
     )

@@ -1,17 +1,17 @@
-"""the file is empty
+"""The file is empty
 
 What it checks
-    That the file has at least one byte.
+    The file has at least one byte.
 
 Why it matters
-    A download or a conversion that failed often leaves an empty file behind; the runtime reports it as
-    a broken model.
+    A failed download or conversion often leaves an empty file. The runtime reports it as a corrupt
+    model.
 
 What to do
-    Fetch or convert the model again, and look at what that step prints.
+    Download or convert the model again, and read the output of that step.
 
 Limits
-    It cannot tell why the file is empty.
+    The rule cannot know why the file is empty.
 """
 
 from outlive.rules.api import Evidence, Remedy, Severity, Tag, rule
@@ -20,8 +20,8 @@ from outlive.rules.file.flaws import file_kind
 RULE = rule("F102", "empty-file", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")(
     file_kind(
         "empty",
-        (Evidence("the file has 0 bytes", "file size"),),
-        "whatever should have written the model did not",
+        (Evidence("0 bytes", "file size"),),
+        "the download or conversion that should have written it failed",
         Remedy("download or convert the model again", Tag.SAME_RESULTS),
     )
 )

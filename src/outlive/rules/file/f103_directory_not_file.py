@@ -1,17 +1,16 @@
-"""the path is a folder, not a model file
+"""The path is a folder, not a model file
 
 What it checks
-    That the path is a file.
+    The path is a file.
 
 Why it matters
-    A TensorFlow SavedModel is a folder and must be converted; a folder of models must be named file by
-    file.
+    LiteRT reads one .tflite file. A TensorFlow SavedModel is a folder and needs conversion first.
 
 What to do
-    Convert a SavedModel with TensorFlow's converter; otherwise name the file inside the folder.
+    Convert a SavedModel with TensorFlow's converter. For other folders, name one .tflite file.
 
 Limits
-    It looks for saved_model.pb and *.tflite only.
+    The rule looks for saved_model.pb and *.tflite only.
 """
 
 from outlive.model import Reading
@@ -24,10 +23,11 @@ def directory_not_file(file: Reading) -> Sightings:
     if file.identity.kind != "directory":
         return
     if "SavedModel" in file.identity.detail:
-        action = "convert it: tf.lite.TFLiteConverter.from_saved_model(...).convert()"
+        action = "convert the SavedModel: tf.lite.TFLiteConverter.from_saved_model(...).convert()"
     else:
-        action = "name a .tflite file inside the folder"
+        action = "pass a .tflite file inside the folder"
     yield Sighting(
+        value=file.identity.detail,
         where=file_name(file.path),
         evidence=(Evidence(file.identity.detail, "folder listing"),),
         why="LiteRT reads one .tflite file at a time",

@@ -1,16 +1,16 @@
-"""the file is a Git LFS pointer, not the model it points to
+"""Git LFS pointer instead of a model
 
 What it checks
-    Whether the file is the three lines of text that Git LFS leaves in place of a large file.
+    The file is not the three-line text that Git LFS leaves in place of a large file.
 
 Why it matters
-    A clone without Git LFS gives pointers; the runtime then says the model has the wrong identifier.
+    A clone without Git LFS contains pointers. The runtime reports a wrong model identifier.
 
 What to do
-    Fetch the real file with git lfs pull.
+    Fetch the real file with `git lfs pull`.
 
 Limits
-    None known: the first line of a pointer is fixed by the Git LFS specification.
+    None known: the Git LFS specification fixes the first line of a pointer.
 """
 
 import os
@@ -24,16 +24,15 @@ from outlive.rules.wording import command, file_name
 def git_lfs_pointer(file: Reading) -> Sightings:
     if file.identity.kind != "git-lfs-pointer":
         return
-    real = (
-        f"the model itself has {file.identity.detail} bytes" if file.identity.detail else "it names no size"
-    )
+    real = f"the model has {file.identity.detail} bytes" if file.identity.detail else "no size given"
     yield Sighting(
+        value=real,
         where=file_name(file.path),
         evidence=(
-            Evidence("it starts with 'version https://git-lfs'", "first bytes"),
-            Evidence(f"it has {file.file_bytes:,} bytes; {real}", "pointer text"),
+            Evidence("starts with 'version https://git-lfs'", "first bytes"),
+            Evidence(f"{file.file_bytes:,} bytes; {real}", "pointer text"),
         ),
-        why="the model itself is on a Git LFS server; only its pointer was copied",
+        why="the clone contains the pointer, and the Git LFS server the model",
         remedies=(Remedy("fetch the real file", Tag.SAME_RESULTS, command=_fetch(file.path)),),
     )
 

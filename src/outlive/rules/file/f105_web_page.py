@@ -1,18 +1,18 @@
-"""the file is a web page saved under a model's name
+"""Web page instead of a model
 
 What it checks
-    Whether the file starts as HTML does.
+    The file does not start with HTML.
 
 Why it matters
-    A link to a model's page instead of its raw file, a log-in page or an error page is saved as it
-    comes; the runtime then says the model has the wrong identifier.
+    A link to a model's page, a login page or an error page was saved under the model's name. The
+    runtime reports a wrong model identifier.
 
 What to do
-    Use the direct link to the file ('raw', 'download'), and a downloader that fails on errors, such as
-    curl -fL.
+    Use the direct link to the file ("raw", "download"), and a downloader that fails on HTTP errors,
+    such as `curl -fL`.
 
 Limits
-    It looks at the first 4 KiB only.
+    The rule reads the first 4 KiB only.
 """
 
 from outlive.model import Reading
@@ -24,14 +24,15 @@ from outlive.rules.wording import file_name
 def web_page(file: Reading) -> Sightings:
     if file.identity.kind != "web-page":
         return
-    title = f"its title is '{file.identity.detail}'" if file.identity.detail else "it has no title"
+    title = f"title '{file.identity.detail}'" if file.identity.detail else "no title"
     yield Sighting(
+        value=title,
         where=file_name(file.path),
-        evidence=(Evidence(f"it starts with HTML; {title}", "first bytes"),),
-        why="the server answered with a page instead of the file",
+        evidence=(Evidence(f"starts with HTML, {title}", "first bytes"),),
+        why="the server returned a page instead of the file",
         remedies=(
             Remedy(
-                "download again from the direct link, failing on errors",
+                "download it again from the direct link",
                 Tag.SAME_RESULTS,
                 command="curl -fL -o model.tflite URL",
             ),

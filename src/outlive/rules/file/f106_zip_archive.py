@@ -1,17 +1,17 @@
-"""the file is a zip archive, not a single model
+"""Zip archive instead of a model
 
 What it checks
-    Whether the file starts as a zip archive does, and what is inside.
+    The file does not start with a zip signature; the finding lists the archive's contents.
 
 Why it matters
-    MediaPipe .task bundles, Android .aar packages and Keras .keras files are zip archives; LiteRT reads
+    MediaPipe .task bundles, Android .aar packages and Keras .keras files are zip archives. LiteRT reads
     none of them.
 
 What to do
-    Unpack the archive and use the .tflite inside; convert a .keras file first.
+    Unpack the archive and use the .tflite file inside. Convert a .keras file first.
 
 Limits
-    A model with files attached at its end is no archive in this sense: it starts as a model.
+    A model with attached files is not an archive in this sense: it starts with a model.
 """
 
 from outlive.model import Reading
@@ -23,15 +23,16 @@ from outlive.rules.wording import command, file_name
 def zip_archive(file: Reading) -> Sightings:
     if file.identity.kind != "zip-archive":
         return
-    inside = file.identity.detail or "its list of contents cannot be read"
+    inside = file.identity.detail or "unreadable contents"
     keras = "Keras" in inside
     unpack = Remedy(
-        "unpack it and use the model inside",
+        "unpack the archive and use the model inside",
         Tag.SAME_RESULTS,
         command=command("unzip", file.path, "-d", "unpacked"),
     )
     convert = Remedy("convert it: tf.lite.TFLiteConverter.from_keras_model(...).convert()", Tag.SAME_RESULTS)
     yield Sighting(
+        value=inside,
         where=file_name(file.path),
         evidence=(Evidence(inside, "zip directory"),),
         why="the runtime reads a single model, not an archive",

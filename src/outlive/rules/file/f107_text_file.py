@@ -1,22 +1,22 @@
-"""the file is plain text, not a model
+"""Text file instead of a model
 
 What it checks
-    Whether the first 4 KiB are readable text.
+    The first 4 KiB are not readable text.
 
 Why it matters
-    An error message saved under the model's name, a symbolic link checked out as a file (Windows, zip
-    downloads of a repository), or a list of labels given by mistake: the runtime says only that the
-    identifier is wrong.
+    The file may be a saved error message, a symbolic link that was checked out as text (Windows, zip
+    downloads of a repository), or a list of labels. The runtime reports only a wrong model identifier.
 
 What to do
-    Read the text: it usually says what happened. A single line that is a path names the real model.
+    Read the text: it usually says what happened. A single line with a path names the real model.
 
 Limits
-    A model cannot be mistaken for text: its fifth to eighth bytes are checked first.
+    The rule never takes a model for text: it checks bytes 5 to 8 first.
 """
 
 from outlive.model import Reading
 from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
+from outlive.rules.file.flaws import FETCH_OR_CONVERT
 from outlive.rules.wording import file_name
 
 
@@ -27,15 +27,9 @@ def text_file(file: Reading) -> Sightings:
     first = file.identity.detail
     link = "/" in first and first.endswith(".tflite")
     yield Sighting(
+        value=f"'{first}'",
         where=file_name(file.path),
-        evidence=(Evidence(f"its first line is '{first}'", "first bytes"),),
-        why="it is the target of a symbolic link, written out as text"
-        if link
-        else "no model is made of text",
-        remedies=(
-            Remedy(
-                f"use the file that the text names: {first}" if link else "fetch or convert the model again",
-                Tag.SAME_RESULTS,
-            ),
-        ),
+        evidence=(Evidence(f"first line: '{first}'", "first bytes"),),
+        why="the file contains the target of a symbolic link" if link else "a model is a binary file",
+        remedies=(Remedy(f"use the file {first}", Tag.SAME_RESULTS) if link else FETCH_OR_CONVERT,),
     )

@@ -1,18 +1,17 @@
-"""the file does not carry the identifier of a TensorFlow Lite model
+"""Missing TFL3 identifier
 
 What it checks
-    That bytes 5 to 8 of the file read TFL3.
+    Bytes 5 to 8 of the file are TFL3.
 
 Why it matters
-    Without the identifier the runtime refuses the file; its first bytes were overwritten, or it never
-    was a model.
+    The runtime refuses a file without the identifier. Either its first bytes were overwritten, or it
+    never was a TensorFlow Lite model.
 
 What to do
-    Compare size and checksum with the source, and fetch the file again.
+    Compare size and checksum with the source, and download the file again.
 
 Limits
-    It does not guess what else the file might be; common formats have findings of their own (F104 to
-    F108).
+    The rule does not guess the file's format. F104 to F108 report common formats.
 """
 
 from outlive.rules.api import Evidence, Remedy, Severity, Tag, rule
@@ -22,10 +21,10 @@ RULE = rule("F109", "no-identifier", Severity.ERROR, since="0.1", cause="flatbuf
     file_kind(
         "no-identifier",
         (
-            Evidence("its first bytes are {detail}", "first bytes"),
-            Evidence("it has {size:,} bytes", "file size"),
+            Evidence("first bytes {detail}", "first bytes"),
+            Evidence("{size:,} bytes", "file size"),
         ),
-        "a model has 'TFL3' as its fifth to eighth byte",
-        Remedy("compare its checksum with the source and fetch it again", Tag.SAME_RESULTS),
+        "bytes 5 to 8 of a model are 'TFL3'",
+        Remedy("compare the checksum with the source, and download the file again", Tag.SAME_RESULTS),
     )
 )

@@ -1,18 +1,18 @@
-"""the file ends before the data it refers to
+"""Truncated file
 
 What it checks
-    That every table, vector, text and buffer the file refers to lies inside it.
+    Every table, vector, string and buffer that the file refers to lies inside it.
 
 Why it matters
-    A download that stopped early looks just like a model at its start. The runtime maps such a file
-    without checking and reads past its end: it is a classic way to a segmentation fault.
+    An interrupted download starts like a valid model. The runtime maps the file without checks and
+    reads past its end, which often ends in a segmentation fault.
 
 What to do
-    Compare the size with the source and fetch the file again.
+    Compare the size with the source, and download the file again.
 
 Limits
-    A single damaged offset gives the same finding as a missing end; the evidence shows how far the
-    references reach and how many there are.
+    A single damaged offset gives the same finding as a missing end. The evidence shows how far the
+    references reach and how many of them there are.
 """
 
 from outlive.model import Reading
@@ -23,6 +23,6 @@ from outlive.rules.file.flaws import sight_flaws
 @rule("F110", "file-ends-early", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")
 def file_ends_early(file: Reading) -> Sightings:
     reach = max((flaw.reach or 0 for flaw in file.flaws if flaw.kind == "past-end"), default=0)
-    why = f"the file has {file.file_bytes:,} bytes, but its references reach to byte {reach:,}"
-    again = Remedy("compare its size with the source and fetch it again", Tag.SAME_RESULTS)
+    why = f"the file has {file.file_bytes:,} bytes; its references reach to byte {reach:,}"
+    again = Remedy("compare the size with the source, and download the file again", Tag.SAME_RESULTS)
     yield from sight_flaws(file, "past-end", why, (again,))

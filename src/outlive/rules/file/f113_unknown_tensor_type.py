@@ -1,23 +1,25 @@
-"""a tensor has a type that is not in the known schema
+"""Unknown tensor type
 
 What it checks
-    The type of every tensor against the schema.
+    The schema has the type of every tensor.
 
 Why it matters
-    The runtime refuses the model ('Unsupported data type'), or the byte is damaged and the tensor is
-    something else.
+    The runtime refuses the model ("Unsupported data type"), or the byte is damaged and the tensor has
+    another type.
 
 What to do
-    Update outlive and the runtime if the model comes from a newer converter; otherwise fetch it again.
+    If the model comes from a newer converter, update outlive and the runtime. Otherwise download the
+    file again.
 
 Limits
-    The schema known here is that of the LiteRT that outlive follows; a newer one may have added the type.
+    The rule knows the schema of the LiteRT version that outlive follows. A newer one may have added the
+    type.
 """
 
 from outlive.kernels.tables import LITERT_VERSION
 from outlive.rules.api import Severity, rule
-from outlive.rules.file.flaws import flaws
+from outlive.rules.file.flaws import UPDATE_OR_FETCH, flaws
 
 RULE = rule("F113", "unknown-tensor-type", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")(
-    flaws("unknown-type", f"ai-edge-litert {LITERT_VERSION} and older know no type of this number")
+    flaws("unknown-type", f"ai-edge-litert {LITERT_VERSION} and older do not have this type", UPDATE_OR_FETCH)
 )

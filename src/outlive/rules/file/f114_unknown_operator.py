@@ -1,22 +1,24 @@
-"""the model uses an operator that is not in the known schema
+"""Unknown operator
 
 What it checks
-    The code of every operator against the schema.
+    The schema has the code of every operator.
 
 Why it matters
-    A runtime that does not know the operator refuses the model. It would run only with a runtime newer
-    than the one that outlive follows.
+    A runtime that does not know the operator refuses the model. Only a runtime newer than the one that
+    outlive follows can run it.
 
 What to do
     Update outlive and the runtime, or convert the model for an older runtime.
 
 Limits
-    The schema known here is that of the LiteRT that outlive follows.
+    The rule knows the schema of the LiteRT version that outlive follows.
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.file.flaws import flaws
+from outlive.rules.file.flaws import UPDATE_OR_FETCH, flaws
 
 RULE = rule("F114", "unknown-operator", Severity.WARNING, since="0.1", cause="unsupported-op")(
-    flaws("unknown-operator", "it comes from a newer converter, or the byte is damaged")
+    flaws(
+        "unknown-operator", "the model comes from a newer converter, or the byte is damaged", UPDATE_OR_FETCH
+    )
 )

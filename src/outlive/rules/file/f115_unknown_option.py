@@ -1,22 +1,23 @@
-"""an option has a value that is not in the known schema
+"""Unknown option value
 
 What it checks
-    Enums and unions in the options of operators and elsewhere against the schema.
+    The schema has every enum and union value of the operators' options.
 
 Why it matters
-    Kernels compare such values with those they know and take the last branch for the rest; some index
-    tables with them. It hurts if the runtime does not know the value either.
+    Kernels treat an unknown value like the last one they know, and some use it as an index. The results
+    are wrong if the runtime does not know the value either.
 
 What to do
-    Update outlive and the runtime if the model comes from a newer converter; otherwise fetch it again.
+    If the model comes from a newer converter, update outlive and the runtime. Otherwise download the
+    file again.
 
 Limits
-    The schema known here is that of the LiteRT that outlive follows.
+    The rule knows the schema of the LiteRT version that outlive follows.
 """
 
 from outlive.rules.api import Severity, rule
-from outlive.rules.file.flaws import flaws
+from outlive.rules.file.flaws import UPDATE_OR_FETCH, flaws
 
 RULE = rule("F115", "unknown-option", Severity.WARNING, since="0.1", cause="flatbuffer-corrupt")(
-    flaws("unknown-value", "it comes from a newer converter, or the byte is damaged")
+    flaws("unknown-value", "the model comes from a newer converter, or the byte is damaged", UPDATE_OR_FETCH)
 )

@@ -1,18 +1,17 @@
-"""a tensor has an impossible shape
+"""Invalid tensor shape
 
 What it checks
-    That no dimension is negative and that the bytes of the tensor fit a 63-bit number.
+    No dimension is negative, and the size of the tensor fits a 63-bit number.
 
 Why it matters
-    The runtime refuses such a tensor, or its size wraps around to something small and kernels write
-    past its end.
+    The runtime refuses the tensor, or the size overflows and kernels write past the end of the tensor.
 
 What to do
-    Fetch or convert the model again. An open dimension belongs into the shape signature, not into the
+    Download or convert the model again. A dynamic dimension belongs in the shape signature, not in the
     shape.
 
 Limits
-    Shapes that fit a 63-bit number but no real machine are a matter of the memory plan.
+    The memory plan reports shapes that fit a 63-bit number but no real machine.
 """
 
 from outlive.rules.api import Severity, rule
@@ -21,7 +20,7 @@ from outlive.rules.file.flaws import FETCH_OR_CONVERT, flaws
 RULE = rule("F117", "impossible-shape", Severity.ERROR, since="0.1", cause="shape-mismatch")(
     flaws(
         "bad-shape",
-        "the shape was damaged, or a tool wrote an open dimension where a size belongs",
+        "the shape is damaged, or a tool wrote a dynamic dimension into the shape",
         FETCH_OR_CONVERT,
     )
 )

@@ -1,15 +1,15 @@
-"""data kept after the model's tables does not lie in the file
+"""External buffer lies outside the file
 
 What it checks
-    Offset and size of every buffer and of custom options that are stored behind the FlatBuffer, as
-    large models do.
+    Every buffer and custom option that is stored after the FlatBuffer, as in models over 2 GB, lies
+    inside the file.
 
 Why it matters
-    The runtime adds offset and size without a check for overflow and reads wherever they point: a
-    segmentation fault.
+    The runtime adds offset and size without an overflow check and reads from there: a segmentation
+    fault.
 
 What to do
-    Compare the size with the source and fetch the file again.
+    Compare the size with the source, and download the file again.
 
 Limits
     None known.
@@ -25,8 +25,8 @@ from outlive.rules.wording import operator_place
 
 @rule("F118", "buffer-outside-file", Severity.ERROR, since="0.1", cause="external-buffer-out-of-file")
 def buffer_outside_file(file: Reading) -> Sightings:
-    why = f"the file has {file.file_bytes:,} bytes; the data would lie beyond them"
-    again = Remedy("compare its size with the source and fetch it again", Tag.SAME_RESULTS)
+    why = f"the file has {file.file_bytes:,} bytes, and the data lies beyond them"
+    again = Remedy("compare the size with the source, and download the file again", Tag.SAME_RESULTS)
     reader = _first_reader(file)
     yield from (replace(seen, op=reader) for seen in sight_flaws(file, "outside-buffer", why, (again,)))
 

@@ -1,16 +1,17 @@
-"""a constant has fewer bytes than its shape needs
+"""Constant is smaller than its shape
 
 What it checks
-    The bytes of every constant against its shape and type (sparse, string and resource tensors aside).
+    Every constant has as many bytes as its shape and type need. Sparse, string and resource tensors are
+    exempt.
 
 Why it matters
-    Runtimes that check refuse the model; those that do not read past the constant's end.
+    Some runtimes refuse the model. The others read past the end of the constant.
 
 What to do
-    Fetch or convert the model again.
+    Download or convert the model again.
 
 Limits
-    More bytes than needed are allowed, as in the runtime.
+    Extra bytes are allowed, as in the runtime.
 """
 
 from outlive.rules.api import Severity, rule
@@ -19,7 +20,7 @@ from outlive.rules.file.flaws import FETCH_OR_CONVERT, flaws
 RULE = rule("F119", "short-constant", Severity.ERROR, since="0.1", cause="shape-mismatch")(
     flaws(
         "short-constant",
-        "the shape, the type or the buffer of the constant was changed without the others",
+        "a tool changed the shape, type or buffer of the constant, but not the others",
         FETCH_OR_CONVERT,
     )
 )

@@ -1,16 +1,17 @@
-"""the file refers to the same bytes over and over
+"""Overlapping data in the file
 
 What it checks
-    How much the file unfolds into: an honest file refers to each of its bytes about once.
+    The decoded size of the file stays close to its real size.
 
 Why it matters
-    A small file built this way would take all memory of whatever reads it: an attack, or heavy damage.
+    A small file with overlapping tables can exhaust the memory of any reader. It is an attack, or
+    heavily damaged.
 
 What to do
     Do not use the file.
 
 Limits
-    Reading stops when four times the file's size has been decoded.
+    The reader stops at four times the size of the file.
 """
 
 from outlive.rules.api import Remedy, Severity, Tag, rule
@@ -19,7 +20,7 @@ from outlive.rules.file.flaws import flaws
 RULE = rule("F121", "overlapping-parts", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")(
     flaws(
         "overlap",
-        "no converter writes this; reading on would cost far more memory than the file has bytes",
-        Remedy("do not use this file; fetch the model from a source you trust", Tag.CHANGES_MODEL),
+        "no converter writes such a file; to read on would need far more memory than the file has bytes",
+        Remedy("do not use this file; get the model from a source you trust", Tag.CHANGES_MODEL),
     )
 )

@@ -1,7 +1,7 @@
-"""the model has a schema version that no runtime reads
+"""Unsupported schema version
 
 What it checks
-    That the schema version is 3.
+    The schema version is 3.
 
 Why it matters
     Runtimes refuse every other version.
@@ -10,7 +10,7 @@ What to do
     Convert the model again with a current converter.
 
 Limits
-    Versions 0 to 2 are from before 2018.
+    Versions 0 to 2 date from before 2018.
 """
 
 from outlive.rules.api import Remedy, Severity, Tag, rule
@@ -19,7 +19,7 @@ from outlive.rules.file.flaws import flaws
 RULE = rule("F122", "unsupported-version", Severity.ERROR, since="0.1", cause="flatbuffer-corrupt")(
     flaws(
         "bad-version",
-        "it was written by a converter from before 2018, or the number is damaged",
+        "the converter dates from before 2018, or the number is damaged",
         Remedy("convert the model again with a current converter", Tag.CHANGES_MODEL),
     )
 )

@@ -1,20 +1,20 @@
-"""the file changed while it was being read
+"""The file changed while outlive read it
 
 What it checks
-    That the file is the same from the moment it is opened to the last byte that is read of it: its
-    length, when it was last written, and that no other file has taken its place.
+    The file stays the same from the first to the last read: same length, same modification time, same
+    inode.
 
 Why it matters
-    Of a file that another program writes to, one part may be old and another new: whatever is said about
-    it may hold for neither. A program that maps such a file is ended by SIGBUS when it is cut short.
+    While another program writes to the file, outlive may read old and new parts, and the findings may
+    apply to neither. A program that maps the file receives SIGBUS when the file is truncated.
 
 What to do
-    Wait until it is written, and try again. Who writes models should write to another name and rename
-    the file when it is whole. Give the bytes instead of the path, if the file will not keep still.
+    Wait until the other program is done, and try again. Programs that write models should write to a
+    temporary name and rename the file at the end. To avoid the problem, pass the model as bytes.
 
 Limits
-    Weights are read when they are asked for, so this may be found long after the model was opened. A
-    program that sets the time of the last write back goes unnoticed.
+    outlive reads weights on demand, so it may detect the change long after it opened the model. A
+    program that resets the modification time goes unnoticed.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Tag, rule
@@ -24,9 +24,9 @@ RULE = rule("F124", "file-changed", Severity.ERROR, since="0.1")(
     file_kind(
         "changed",
         (Evidence("{detail}", "operating system"),),
-        "another program writes to the file, so that one part of it may be old and another new",
-        Remedy("wait until it is written, and read it again", Tag.SAME_RESULTS),
-        Remedy("write to another name and rename the file when it is whole", Tag.SAME_RESULTS),
+        "another program writes to the file, and outlive may have read old and new parts",
+        Remedy("wait until the other program is done, and try again", Tag.SAME_RESULTS),
+        Remedy("write to a temporary name, and rename the file at the end", Tag.SAME_RESULTS),
         fault=Fault.INPUT,
     )
 )

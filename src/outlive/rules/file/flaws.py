@@ -10,7 +10,11 @@ from outlive.model import FlawKind, Model, Reading
 from outlive.rules.wording import file_name
 from outlive.units import plural
 
-FETCH_OR_CONVERT = Remedy("fetch or convert the model again", Tag.SAME_RESULTS)
+UPDATE_OR_FETCH = Remedy(
+    "update outlive and the runtime if the converter is newer; otherwise download the file again",
+    Tag.SAME_RESULTS,
+)
+FETCH_OR_CONVERT = Remedy("download or convert the model again", Tag.SAME_RESULTS)
 # A finding names a few examples; the JSON of `outlive read` has all of them.
 _SHOWN = 5
 # In a file that ends early, lists that could not be read leave references to nothing: one cause, one finding.
@@ -37,7 +41,10 @@ def file_kind(
                 replace(item, fact=item.fact.format(detail=file.identity.detail, size=file.file_bytes))
                 for item in evidence
             )
-            yield Sighting(where=file_name(file.path), evidence=seen, why=why, remedies=remedies, fault=fault)
+            place = file_name(file.path)
+            yield Sighting(
+                value=seen[0].fact, where=place, evidence=seen, why=why, remedies=remedies, fault=fault
+            )
 
     return sight
 
@@ -54,16 +61,17 @@ def sight_flaws(
     if len(flaws) > _SHOWN:
         evidence.append(Evidence(f"{len(flaws) - _SHOWN} more of the same kind", "file"))
     if file.model is None:
-        rest = "nothing else in the file can be trusted, so nothing was read"
+        rest = "the rest of the file is not trustworthy and was not read"
     else:
         rest = (
-            f"the rest could be read: {_contents(file.model)}"
+            f"the rest is readable: {_contents(file.model)}"
             if file.model.subgraphs
-            else "there is nothing else in it"
+            else "the file contains nothing else"
         )
     evidence.append(Evidence(rest, "reader"))
     place = flaws[0].place
     yield Sighting(
+        value=flaws[0].detail.partition("; ")[0],
         where=f"{file_name(file.path)}, {place}" if place else file_name(file.path),
         evidence=tuple(evidence),
         why=why,

@@ -73,21 +73,21 @@ def place(growth: Growth, stage: CycleGrowth) -> str:
 def rate(stage: CycleGrowth) -> Evidence:
     """How much per round, and how sure that is."""
     size, low, high = (format_bytes(round(v)) for v in (stage.bytes_per_iteration, stage.low, stage.high))
-    return Evidence(f"{size} more per round, {low} to {high} (99 %)", f"{stage.calls:,} rounds")
+    return Evidence(f"{size} more per round; {low} to {high} (99 %)", f"{stage.calls:,} rounds")
 
 
 def counted(stage: CycleGrowth, what: str, *more: Evidence) -> Iterator[Evidence]:
     """How many more of something per round, what else is known of it, and when that would end."""
     trend = stage.trends[what]
     spread = f"{trend.low:.3g} to {trend.high:.3g} (99 %)"
-    yield Evidence(f"{trend.per_round:.3g} more per round, {spread}", f"{stage.calls:,} rounds")
+    yield Evidence(f"{trend.per_round:.3g} more per round; {spread}", f"{stage.calls:,} rounds")
     yield from more
     yield from (Evidence(describe_forecast(end), "this rate") for end in stage.ends if end.what == what)
 
 
 def parts(stage: CycleGrowth) -> Iterator[Evidence]:
     """Which memory grew by how much."""
-    words = {"held_bytes": "memory in RAM", "heap_bytes": "given out by malloc", "mapped_bytes": "mapped"}
+    words = {"held_bytes": "resident memory", "heap_bytes": "malloc", "mapped_bytes": "mapped memory"}
     for name, word in words.items():
         if stage.grows(name):
             size = format_bytes(round(stage.trends[name].per_round))
@@ -98,7 +98,7 @@ def sites(stage: CycleGrowth) -> Iterator[Evidence]:
     """The lines and native functions that asked for it."""
     for name, per_round in (stage.census.sites if stage.census else ())[:2]:
         if per_round >= _WORTH_A_WORD * stage.bytes_per_iteration:
-            yield Evidence(f"asked for by {name}: {format_bytes(round(per_round))} per round", "memray")
+            yield Evidence(f"allocated by {name}: {format_bytes(round(per_round))} per round", "memray")
 
 
 def ends(stage: CycleGrowth) -> Iterator[Evidence]:
@@ -108,13 +108,13 @@ def ends(stage: CycleGrowth) -> Iterator[Evidence]:
 
 def keeping(keepers: list[Keeper], census_rounds: int) -> Iterator[Evidence]:
     """Who keeps what."""
-    source = f"{census_rounds} rounds looked at"
+    source = f"{census_rounds} rounds examined"
     for keeper in keepers[:3]:
         box = f", in a {keeper.container}" if keeper.container else ""
         each = f"{keeper.per_round:.3g} {keeper.kind} per round, {format_bytes(keeper.bytes_each)} each"
         yield Evidence(f"{each}{box}", source)
         if keeper.kept_by:
-            yield Evidence(f"kept by {', in it '.join(keeper.kept_by)}", "references")
+            yield Evidence(f"kept by {', in '.join(keeper.kept_by)}", "references")
 
 
 def beside(stage: CycleGrowth) -> Iterator[Evidence]:
@@ -134,10 +134,10 @@ def fault(stage: CycleGrowth) -> Fault:
 def isolate(stage: CycleGrowth) -> Remedy:
     """What helps where the cause cannot be fixed: a process that is thrown away."""
     if stage.cycle == "load":
-        return Remedy("open the model once and use that interpreter again", Tag.SAME_RESULTS)
+        return Remedy("open the model once, and reuse the interpreter", Tag.SAME_RESULTS)
     each = max(1, int(100_000_000 / max(1.0, stage.high)))
     return Remedy(
-        f"run it in a worker that is replaced now and then: outlive.guard(function, recycle={each})",
+        f"run it in a worker, and restart the worker regularly: outlive.guard(function, recycle={each})",
         Tag.SAME_RESULTS,
-        effect="what it leaks goes with the worker, at most about 100 MB",
+        effect="the leak ends with the worker, at about 100 MB",
     )

@@ -1,20 +1,20 @@
-"""native memory is allocated in every round and never freed
+"""Native memory leak
 
 What it checks
-    Whether what malloc has given out grows by the same amount in every round, when no Python object that
-    became more can hold it: memory of a native library.
+    The memory that malloc has handed out does not grow by the same amount in every round, unless new
+    Python objects explain it.
 
 Why it matters
-    No garbage collector frees it. A service or a notebook that repeats this dies of it, however much memory
-    there is: later, not never.
+    The garbage collector does not free native memory. A service or notebook that repeats this runs out
+    of memory sooner or later.
 
 What to do
-    Look for what has to be closed or released by hand in the library that is used. If the fault is the
-    library's, run it in a worker that is replaced now and then: its memory goes with it.
+    Find the object that you must close or release in the library. If the bug is in the library, run it
+    in a worker and restart the worker regularly.
 
 Limits
-    The line that asked for the memory is named only where memray is installed (pip install memray).
-    Python objects that own native memory are named by rule G602, if they became more.
+    The finding names the allocating line only if memray is installed (pip install memray). G602 reports
+    Python objects that own native memory, if their number grows.
 """
 
 from outlive.growth.growth import Growth
@@ -28,8 +28,8 @@ def native_heap_leak(growth: Growth) -> Sightings:
         yield Sighting(
             where=place(growth, stage),
             evidence=(rate(stage), *parts(stage), *sites(stage), *beside(stage), *ends(stage)),
-            why="what malloc gave out never came back, and no Python object that became more holds it",
+            why="malloc's memory is never freed, and no new Python object holds it",
             remedies=(isolate(stage),),
-            confidence="certain that it grows" if stage.census else "likely: what it is was not looked at",
+            confidence="certain that memory grows" if stage.census else "likely; not examined",
             fault=fault(stage),
         )

@@ -1,20 +1,21 @@
-"""Python objects are kept in every round
+"""Python objects pile up
 
 What it checks
-    Whether memory grows by the same amount in every round together with Python objects that somebody still
-    refers to: a list that is appended to, a cache without a bound, a closure, a default argument.
+    Memory does not grow by the same amount in every round together with referenced Python objects: a
+    list that is appended to, an unbounded cache, a closure, a default argument.
 
 Why it matters
-    The garbage collector frees only what nothing refers to. Tensors and arrays kept in a list are the most
-    common way in which a notebook runs out of memory.
+    The garbage collector frees only unreferenced objects. Tensors and arrays in a list are the most
+    common reason why a notebook runs out of memory.
 
 What to do
-    Follow the chain of references in the finding to the variable that keeps the objects: empty it, give it
-    a bound (collections.deque(maxlen=...), functools.lru_cache(maxsize=...)), or keep numbers, not tensors.
+    Follow the reference chain in the finding to the variable that keeps the objects. Clear it, bound it
+    (collections.deque(maxlen=...), functools.lru_cache(maxsize=...)), or keep numbers instead of
+    tensors.
 
 Limits
-    An object's size is what Python knows of it; native memory that it owns is not in it. Of objects in a set
-    any may be shown. References held by native code have no name.
+    Object sizes are Python's own and exclude native memory. For objects in a set, the finding may name
+    any of them. References from native code have no name.
 """
 
 from outlive.growth.growth import CycleGrowth, Growth, Keeper
@@ -33,9 +34,9 @@ def python_objects_kept(growth: Growth) -> Sightings:
                 *keeping(keepers, stage.census.rounds if stage.census else 0),
                 *ends(stage),
             ),
-            why="an object that is referred to is not freed, nor is the memory that it owns",
+            why="Python does not free referenced objects, nor the memory that they own",
             remedies=(_remedy(keepers),),
-            confidence="certain" if keepers else "likely: objects became more, but which was not looked at",
+            confidence="certain" if keepers else "likely; which objects was not examined",
             fault=fault(stage),
         )
 
@@ -53,10 +54,10 @@ def _worst(stage: CycleGrowth) -> list[Keeper]:
 
 def _remedy(keepers: list[Keeper]) -> Remedy:
     if not keepers or not keepers[0].kept_by:
-        return Remedy("look for what refers to objects of earlier rounds", Tag.SAME_RESULTS)
+        return Remedy("find the references to objects of earlier rounds", Tag.SAME_RESULTS)
     outermost = keepers[0].kept_by[0]
     return Remedy(
-        f"empty or bound what keeps them ({outermost}), or keep numbers instead",
+        f"clear or bound {outermost}, or keep numbers instead",
         Tag.SAME_RESULTS,
-        effect=f"{keepers[0].per_round:.3g} {keepers[0].kind} per round less",
+        effect=f"{keepers[0].per_round:.3g} {keepers[0].kind} fewer per round",
     )

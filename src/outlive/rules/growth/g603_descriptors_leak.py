@@ -1,17 +1,18 @@
-"""file descriptors are opened in every round and never closed
+"""File descriptor leak
 
 What it checks
-    Whether the number of open files, sockets, pipes and the like grows by the same amount in every round.
+    The number of open files, sockets and pipes does not grow by the same amount in every round.
 
 Why it matters
-    A process may have a certain number of them, often 1,024. Then nothing can be opened any more, and what
-    fails is seldom what leaked.
+    A process has a limited number of descriptors, often 1,024. At the limit nothing can be opened, and
+    the failing code is seldom the leaking code.
 
 What to do
-    Close what is opened: with `with`, or `.close()`. What they lead to is in the finding.
+    Close what you open: use `with`, or call `.close()`. The finding names the targets of the
+    descriptors.
 
 Limits
-    Where the system does not tell what a descriptor leads to (there is no /proc), only their number is known.
+    Without /proc, only the number of descriptors is known.
 """
 
 from outlive.growth.growth import LEAKS, CycleGrowth, Growth
@@ -27,8 +28,8 @@ def descriptors_leak(growth: Growth) -> Sightings:
             yield Sighting(
                 where=place(growth, stage),
                 evidence=(*counted(stage, "descriptors"), *_named(stage)),
-                why="what is opened and not closed stays open until the process ends",
-                remedies=(Remedy("close what each round opens: use `with`, or .close()", Tag.SAME_RESULTS),),
+                why="an open file stays open until it is closed or the process ends",
+                remedies=(Remedy("close what each round opens, with `with` or .close()", Tag.SAME_RESULTS),),
                 fault=fault(stage),
             )
 
@@ -36,8 +37,8 @@ def descriptors_leak(growth: Growth) -> Sightings:
 def _named(stage: CycleGrowth) -> Iterator[Evidence]:
     if stage.census is None:
         return
-    source = f"{stage.census.rounds} rounds looked at"
+    source = f"{stage.census.rounds} rounds examined"
     for name, per_round in stage.census.descriptors[:3]:
-        yield Evidence(f"{per_round:.3g} per round lead to {name}", source)
+        yield Evidence(f"{per_round:.3g} per round to {name}", source)
     boxed = [keeper for keeper in stage.census.keepers if keeper.container and not keeper.plain]
     yield from keeping(boxed[:1], stage.census.rounds)

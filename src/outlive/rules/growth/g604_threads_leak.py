@@ -1,17 +1,17 @@
-"""threads are started in every round and never end
+"""Thread leak
 
 What it checks
-    Whether the number of threads grows by the same amount in every round.
+    The number of threads does not grow by the same amount in every round.
 
 Why it matters
-    Each thread takes memory for its stack and a place in the system's tables; at some thousands no new one
-    can be started. All that a thread refers to is kept as well.
+    Each thread uses memory for its stack and an entry in the system's tables. At some thousands no new
+    thread can start. Everything that a thread refers to stays in memory.
 
 What to do
-    Join the threads, or let them end; use one pool for all rounds (concurrent.futures), closed at its end.
+    Join the threads, or use one pool for all rounds (concurrent.futures) and shut it down at the end.
 
 Limits
-    Threads that a native library starts have no name in Python: they are counted, and not named.
+    Threads of native libraries have no name in Python: the finding counts them only.
 """
 
 from outlive.growth.growth import LEAKS, CycleGrowth, Growth
@@ -26,12 +26,12 @@ def threads_leak(growth: Growth) -> Sightings:
             yield Sighting(
                 where=place(growth, stage),
                 evidence=(*counted(stage, "threads", *_named(stage)), *parts(stage)),
-                why="a thread that waits for ever keeps its stack, and everything it refers to",
-                remedies=(Remedy("join or end them, or use one pool for all rounds", Tag.SAME_RESULTS),),
+                why="a waiting thread keeps its stack and everything that it refers to",
+                remedies=(Remedy("join the threads, or use one pool for all rounds", Tag.SAME_RESULTS),),
                 fault=fault(stage),
             )
 
 
 def _named(stage: CycleGrowth) -> Iterator[Evidence]:
     for name, _ in stage.census.threads[:3] if stage.census else ():
-        yield Evidence(f'one is named "{name}"', "threading")
+        yield Evidence(f'thread "{name}"', "threading")

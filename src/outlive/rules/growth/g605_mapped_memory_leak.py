@@ -1,18 +1,18 @@
-"""memory is mapped in every round and never unmapped
+"""Mapped memory leak
 
 What it checks
-    Whether the mapped address space grows by the same amount in every round, and malloc has not asked for it:
-    files or anonymous memory that are mapped (mmap) and kept.
+    The mapped address space does not grow by the same amount in every round, apart from malloc's: files
+    or anonymous memory that stay mapped.
 
 Why it matters
-    Pages that are touched take RAM. Those that are not still take address space, which limits
-    (RLIMIT_AS, RLIMIT_DATA) and 32-bit machines have little of, and the number of mappings is limited too.
+    Touched pages use RAM. Untouched ones use address space, which limits (RLIMIT_AS, RLIMIT_DATA) and
+    32-bit machines restrict, and the number of mappings is limited too.
 
 What to do
-    Close what is mapped: mmap.mmap has .close(), numpy.memmap is unmapped when nothing refers to it.
+    Close the mappings: mmap.mmap has .close(); numpy unmaps a memmap when nothing refers to it.
 
 Limits
-    Stacks of threads are left out: rule G604 counts them.
+    Thread stacks are excluded: G604 counts threads.
 """
 
 from outlive.growth.growth import CycleGrowth, Growth
@@ -36,8 +36,8 @@ def mapped_memory_leak(growth: Growth) -> Sightings:
         yield Sighting(
             where=place(growth, stage),
             evidence=(rate(stage), *parts(stage), *_named(stage), *ends(stage)),
-            why="a mapping stays until it is unmapped, whether its pages are touched or not",
-            remedies=(Remedy("close in each round what it maps", Tag.SAME_RESULTS),),
+            why="a mapping stays until it is unmapped, used or not",
+            remedies=(Remedy("close the mappings of each round", Tag.SAME_RESULTS),),
             fault=fault(stage),
         )
 
@@ -50,5 +50,5 @@ def _named(stage: CycleGrowth) -> Iterator[Evidence]:
         if per_round < largest / 4:
             continue
         fact = f"{format_bytes(round(per_round))} per round of {name}"
-        yield Evidence(fact, f"{stage.census.rounds} rounds looked at")
+        yield Evidence(fact, f"{stage.census.rounds} rounds examined")
     yield from keeping(opaque_keepers(stage)[:1], stage.census.rounds)

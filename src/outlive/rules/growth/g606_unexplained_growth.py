@@ -1,19 +1,19 @@
-"""memory grows with every round and nothing names what holds it
+"""Memory grows for an unknown reason
 
 What it checks
-    Whether memory in RAM grows by the same amount in every round although neither malloc's count, nor
-    mappings, nor Python objects that became more explain it.
+    Resident memory does not grow by the same amount in every round without an explanation by malloc,
+    mappings or Python objects.
 
 Why it matters
-    It ends as every leak does. Memory that was reserved at the start and is touched bit by bit looks like
-    this, as do allocators of a library's own and a heap that is cut into ever smaller pieces.
+    It ends like every leak. Reserved memory that is touched gradually, a library's own allocator, and
+    heap fragmentation look like this.
 
 What to do
-    Repeat it more often: what fills something that was reserved stops. If it goes on, run it in a worker
-    that is replaced now and then.
+    Repeat more rounds: reserved memory stops growing when it is full. If it goes on, run the code in a
+    worker and restart the worker regularly.
 
 Limits
-    Objects are named only if they became more in the rounds that were looked at.
+    The finding names objects only if their number grew in the measured rounds.
 """
 
 from outlive.growth.growth import Growth
@@ -25,15 +25,15 @@ from outlive.rules.growth.culprits import ends, fault, isolate, parts, place, ra
 def unexplained_growth(growth: Growth) -> Sightings:
     for stage in stages_with(growth, "unknown"):
         more = Remedy(
-            f"repeat it more often (--repeat {4 * stage.calls})",
+            f"repeat more rounds (--repeat {4 * stage.calls})",
             Tag.SAME_RESULTS,
-            effect="what fills something that was reserved once stops",
+            effect="memory that was reserved once stops growing",
         )
         yield Sighting(
             where=place(growth, stage),
             evidence=(rate(stage), *parts(stage), *ends(stage)),
-            why="memory that was not in RAM before is now, round after round",
+            why="resident memory grows in every round",
             remedies=(more, isolate(stage)),
-            confidence="certain that it grew in these rounds",
+            confidence="certain that memory grew in these rounds",
             fault=fault(stage),
         )

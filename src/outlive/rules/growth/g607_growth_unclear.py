@@ -1,18 +1,17 @@
-"""whether it leaks is not clear yet
+"""Not enough rounds to detect a leak
 
 What it checks
-    Whether the rounds that were measured allow neither verdict: the memory neither stays within a bound that
-    is worth anything, nor grows steadily enough to be called a leak.
+    The measured rounds allow a verdict: memory stays within a useful bound, or grows steadily.
 
 Why it matters
-    A cache that is still filling, a heap that still settles and a leak look alike for some rounds; a verdict
-    given too early is wrong half of the time.
+    A cache that fills, a heap that settles and a leak look the same for some rounds. An early verdict
+    is often wrong.
 
 What to do
-    Repeat it more often, or give it more time.
+    Repeat more rounds, or allow more time.
 
 Limits
-    What goes up and down by hundreds of megabytes hides small leaks for thousands of rounds.
+    Memory that fluctuates by hundreds of megabytes hides small leaks for thousands of rounds.
 """
 
 from outlive.growth.growth import UNCLEAR, CycleGrowth, Growth
@@ -28,9 +27,9 @@ def growth_unclear(growth: Growth) -> Sightings:
             yield Sighting(
                 where=place(growth, stage),
                 evidence=tuple(_seen(stage)),
-                why="growth that may still stop and growth that will not look alike so far",
+                why="temporary growth and a leak look the same for some rounds",
                 remedies=(
-                    Remedy(f"repeat it more often: --repeat {max(100, 4 * stage.calls)}", Tag.SAME_RESULTS),
+                    Remedy(f"repeat more rounds: --repeat {max(100, 4 * stage.calls)}", Tag.SAME_RESULTS),
                 ),
                 confidence="no verdict",
                 fault=fault(stage),
@@ -40,7 +39,7 @@ def growth_unclear(growth: Growth) -> Sightings:
 def _seen(stage: CycleGrowth) -> Iterator[Evidence]:
     source = f"{stage.calls:,} rounds"
     if stage.problem:
-        yield Evidence(f"it ended early: {stage.problem}", source)
+        yield Evidence(f"ended early: {stage.problem}", source)
     if stage.reason:
         yield Evidence(stage.reason, source)
     low, high = (format_bytes(round(value)) for value in (stage.low, stage.high))

@@ -1,21 +1,21 @@
-"""a later round raised an exception although the first ones did not
+"""Exception in a later round
 
 What it checks
-    Whether a function that was repeated raised an exception in a later round than its first.
+    A repeated function that succeeds in its first round does not raise an exception in a later one.
 
 Why it matters
-    Something runs out, or piles up, with the rounds: descriptors, memory under a limit, state that a round
-    leaves behind for the next. What was measured before it stands.
+    Something runs out, or accumulates: descriptors, memory under a limit, state from earlier rounds.
+    The measurements before the exception are valid.
 
 What to do
-    Read the exception, and what grew beside it.
+    Read the exception, and the growth next to it.
 
 Limits
-    A function that raises in its first round is not judged at all: its exception is raised.
+    If the first round raises, leak() raises that exception instead of a finding.
 """
 
 from outlive.growth.growth import Growth
-from outlive.rules.api import Evidence, Severity, Sighting, Sightings, rule
+from outlive.rules.api import Evidence, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.growth.culprits import fault, place
 
 
@@ -26,6 +26,7 @@ def round_raised(growth: Growth) -> Sightings:
             yield Sighting(
                 where=place(growth, stage),
                 evidence=(Evidence(stage.problem, f"{stage.calls:,} rounds before it"),),
-                why="all rounds are alike, so what they find is not: an earlier one left something behind",
+                why="all rounds do the same, so an earlier round left something behind",
+                remedies=(Remedy("read the exception, and what grew before it", Tag.SAME_RESULTS),),
                 fault=fault(stage),
             )

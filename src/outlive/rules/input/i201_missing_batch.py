@@ -1,17 +1,17 @@
-"""the input lacks the batch dimension
+"""Missing batch dimension
 
 What it checks
-    Whether the shape given is the one wanted without its first dimension of 1.
+    The given shape is not the expected shape without its first dimension of 1.
 
 Why it matters
-    It is a very common reason why a model refuses an image: a picture has three dimensions, a batch of one
-    picture four.
+    This is a very common reason why a model refuses an image: an image has three dimensions, a batch of
+    one image has four.
 
 What to do
     Add the dimension with np.expand_dims.
 
 Limits
-    Only a first dimension of 1 is recognised.
+    The rule recognizes only a first dimension of 1.
 """
 
 from outlive.rules.api import Remedy, Severity, Tag, rule
@@ -21,7 +21,7 @@ RULE = rule("I201", "missing-batch", Severity.ERROR, since="0.1", cause="wrong-s
     refused_call(
         "missing-batch",
         "input",
-        "the model takes batches, and a batch of one has a dimension for that too",
-        Remedy("add the dimension in front", Tag.SAME_RESULTS, command="value = np.expand_dims(value, 0)"),
+        "the model takes a batch, and the first dimension is the batch size",
+        Remedy("add the batch dimension", Tag.SAME_RESULTS, command="value = np.expand_dims(value, 0)"),
     )
 )

@@ -1,19 +1,19 @@
-"""the input is of another type than the model wants
+"""Wrong input type
 
 What it checks
-    Whether types are equal.
+    The given type equals the expected type.
 
 Why it matters
-    Floats given to an integer model, or 64-bit numbers to a 32-bit one: the runtime refuses them, and a
-    cast may change what they mean.
+    The runtime refuses floats for an integer model, or 64-bit numbers for a 32-bit one. A plain cast
+    may change the meaning of the values.
 
 What to do
-    Convert the value. Where the model is quantized, its scale and zero point apply: divide by the scale,
-    add the zero point, round, clip.
+    Convert the array. If the model is quantized, divide by the scale, add the zero point, round and
+    clip.
 
 Limits
-    Whether a plain cast is right depends on what the numbers mean. Scale and zero point are those that the
-    interpreter tells; a scale of 0 says that the input is not quantized.
+    Whether a plain cast is right depends on the meaning of the numbers. Scale and zero point are those
+    that the interpreter reports; a scale of 0 means that the input is not quantized.
 """
 
 from outlive.interpreter.judge import Call
@@ -30,9 +30,10 @@ def wrong_dtype(call: Call) -> Sightings:
         return
     given = call.given_dtype.partition(",")[0]
     yield Sighting(
+        value=f"{given}, expected {call.wanted_dtype}",
         where=tensor_place(call, "input"),
         evidence=wanted_and_given(call),
-        why="numbers of one type are not read as another",
+        why="the runtime does not convert types",
         remedies=(_remedy(call, given),),
         fault=Fault.INPUT,
     )
@@ -43,17 +44,17 @@ def _remedy(call: Call, given: str) -> Remedy:
     cast = f'value = value.astype("{wanted}")'
     if "float" in given and wanted in _QUANTIZED:
         command = f"value = interpreter.quantize_input({call.index}, value)"
-        return _cast("quantize it: the model's scale and zero point apply", command)
+        return _cast("quantize the array with the input's scale and zero point", command)
     if (given, wanted) == ("uint8", "int8"):
         shift = 'value = (value.astype("int16") - 128).astype("int8")'
-        return _cast("shift it by 128, if these are pixels and the zero point is -128; a cast wraps", shift)
+        return _cast("subtract 128, if these are pixels and the zero point is -128; a cast overflows", shift)
     if "float" in wanted and "int" in given:
-        return _cast("convert it, then scale it as the model saw it in training (0 to 1, -1 to 1)", cast)
+        return _cast("convert the array, then scale it as in training (0 to 1, or -1 to 1)", cast)
     if "int" in wanted and "float" in given:
-        return _cast("convert it, if its numbers are whole: a cast cuts off fractions", cast)
+        return _cast("convert the array if its values are integers; a cast drops fractions", cast)
     if wanted in ("int8", "uint8", "int16", "int32", "uint16", "uint32"):
-        return _cast(f"convert it, if its numbers fit into {wanted}: a cast wraps those that do not", cast)
-    return _cast("convert it", cast)
+        return _cast(f"convert the array if its values fit {wanted}; a cast overflows", cast)
+    return _cast("convert the array", cast)
 
 
 def _cast(action: str, command: str) -> Remedy:

@@ -1,14 +1,14 @@
-"""the input has its bytes in the order of another machine
+"""Wrong byte order
 
 What it checks
-    Whether the numbers are stored in this machine's byte order.
+    The array uses this machine's byte order.
 
 Why it matters
-    LiteRT copies the bytes as they are and computes with numbers that make no sense, in silence.
+    LiteRT copies the bytes unchanged and silently computes with meaningless numbers.
 
 What to do
-    Convert the array to the native byte order. Arrays read from files (FITS, IDX, np.fromfile with '>f4')
-    often have the other one.
+    Convert the array to native byte order. Arrays read from files (FITS, IDX, np.fromfile with '>f4')
+    often use the other one.
 
 Limits
     None known.
@@ -21,9 +21,9 @@ RULE = rule("I205", "swapped-bytes", Severity.ERROR, since="0.1", cause="wrong-d
     refused_call(
         "byte-order",
         "input",
-        "the runtime takes the bytes as they are, so it would compute with other numbers",
+        "the runtime copies the bytes unchanged and computes with wrong numbers",
         Remedy(
-            "convert it to this machine's byte order",
+            "convert the array to native byte order",
             Tag.SAME_RESULTS,
             command="value = value.astype(value.dtype.newbyteorder('='))",
         ),

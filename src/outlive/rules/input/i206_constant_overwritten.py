@@ -1,17 +1,17 @@
-"""the tensor to be set is a constant of the model
+"""Cannot set a constant tensor
 
 What it checks
-    Whether the memory of the tensor is the model file itself.
+    The tensor that you set is not part of the model file.
 
 Why it matters
-    LiteRT writes through: into a mapped file that is a segmentation fault, into your copy of the model
-    it changes the weights in silence.
+    LiteRT writes to the address: a segmentation fault in a mapped file, a silent change of the weights
+    in a copy of the model.
 
 What to do
-    Set inputs only; to change weights, change the model.
+    Set inputs only. To change weights, change the model.
 
 Limits
-    Constants with a single value and no dimensions are not recognised.
+    The rule does not recognize scalar constants.
 """
 
 from outlive.rules.api import Evidence, Remedy, Severity, Tag, rule
@@ -21,12 +21,12 @@ RULE = rule("I206", "constant-overwritten", Severity.ERROR, since="0.1", cause="
     refused_call(
         "constant",
         "constant",
-        "to set it would be to write into the model: a crash, or other weights without a word",
+        "the write would change the model: a crash, or silently wrong weights",
         Remedy(
-            "set one of the inputs; these are their numbers",
+            "set one of the inputs, by these indices",
             Tag.SAME_RESULTS,
             command='[detail["index"] for detail in interpreter.get_input_details()]',
         ),
-        seen=Evidence("its memory is the model itself", "worker"),
+        seen=Evidence("its memory is part of the model", "worker"),
     )
 )

@@ -1,13 +1,13 @@
-"""the output has not been computed yet
+"""Output read before invoke()
 
 What it checks
-    Whether the model has run since its tensors were allocated.
+    The model ran after its tensors were allocated.
 
 Why it matters
-    LiteRT gives whatever lies in memory, or crashes for strings.
+    LiteRT returns uninitialized memory, or crashes for strings.
 
 What to do
-    Call invoke first.
+    Call invoke() first.
 
 Limits
     Outputs that are constants or inputs of the model can be read at any time.
@@ -20,8 +20,8 @@ RULE = rule("I207", "not-computed", Severity.ERROR, since="0.1", cause="call-ord
     refused_call(
         "not-computed",
         "output",
-        "its memory holds whatever was there before",
-        Remedy("run the model, then read it", Tag.SAME_RESULTS, command="interpreter.invoke()"),
-        seen=Evidence("read before any invoke since the allocation", "order of calls"),
+        "the output contains uninitialized memory",
+        Remedy("run the model before you read the output", Tag.SAME_RESULTS, command="interpreter.invoke()"),
+        seen=Evidence("no invoke() since allocate_tensors()", "order of calls"),
     )
 )

@@ -1,13 +1,13 @@
-"""the string input has not been set
+"""String input not set
 
 What it checks
-    Whether a string input was set before it is read.
+    A string input is set before it is read.
 
 Why it matters
-    A string tensor has no memory before it is set; LiteRT follows a null pointer.
+    A string tensor has no memory before you set it: LiteRT follows a null pointer.
 
 What to do
-    Set it first.
+    Set the input first.
 
 Limits
     None known.
@@ -24,11 +24,11 @@ def unset_string(call: Call) -> Sightings:
         return
     yield Sighting(
         where=tensor_place(call, "input"),
-        evidence=(Evidence("read before it was set", "order of calls"),),
-        why="a string tensor has no memory before it is set, and LiteRT would crash",
+        evidence=(Evidence("no set_tensor() before the read", "order of calls"),),
+        why="a string tensor has no memory before you set it, and LiteRT crashes",
         remedies=(
             Remedy(
-                "set it, with as many strings as it has elements",
+                "set the input, with one string per element",
                 Tag.SAME_RESULTS,
                 command=f"interpreter.set_tensor({call.index}, np.array([b'text'], dtype=object))",
             ),

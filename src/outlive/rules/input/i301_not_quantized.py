@@ -1,17 +1,17 @@
-"""real numbers are given to an input that takes quantized integers
+"""Float values for a quantized input
 
 What it checks
-    Whether an input of small integers with a scale and a zero point is given floats.
+    A quantized integer input does not receive floats.
 
 Why it matters
-    The runtime refuses floats here, and a plain cast is worse: it cuts 0.7 down to 0, and the model runs on
-    nearly nothing, without a word.
+    The runtime refuses floats here. A plain cast is worse: it truncates 0.7 to 0, and the model
+    silently runs on almost no signal.
 
 What to do
-    Quantize the values with the model's own scale and zero point.
+    Quantize the values with the scale and zero point of the input.
 
 Limits
-    Integers that were cast and not quantized have the right type: I304 looks for those.
+    Integers that were cast instead of quantized have the right type: I304 detects those.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
@@ -26,17 +26,17 @@ def not_quantized(inputs: Feed) -> Sightings:
         if parameters is None or not given.seen.is_float:
             continue
         scale, zero = parameters
-        wanted = f"wanted {format_shape(given.tensor.shape)} {given.tensor.dtype}"
+        wanted = f"expected {format_shape(given.tensor.shape)} {given.tensor.dtype}"
         steps = f"(q {'+' if zero < 0 else '-'} {abs(zero)})" if zero else "q"
-        meaning = f"an integer q stands for {scale:.6g} * {steps}"
+        meaning = f"a value q means {scale:.6g} * {steps}"
         name = given.tensor.name
         yield Sighting(
             where=given.place,
             evidence=(Evidence(f"{wanted}; {meaning}", "model"), given.evidence),
-            why="the model wants the integers that stand for these numbers, not the numbers",
+            why="the model expects quantized integers",
             remedies=(
                 Remedy(
-                    "quantize the values with the model's scale and zero point",
+                    "quantize the values with the input's scale and zero point",
                     Tag.SAME_RESULTS,
                     command=f"value = interpreter.quantize_input({name!r}, value)",
                 ),

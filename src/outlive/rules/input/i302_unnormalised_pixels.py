@@ -1,20 +1,19 @@
-"""numbers from 0 to 255 are given to an input made for a few around 0
+"""Pixels are not normalized
 
 What it checks
-    Whether real numbers that look like bytes of a picture (none below 0, the largest above 32 and at most
-    255) are given to an input which by its metadata (mean and standard deviation) or its quantization holds
-    no number beyond 10.
+    Float values that look like image bytes (none below 0, the largest above 32 and at most 255) do not
+    go to an input whose metadata (mean and standard deviation) or quantization covers at most 10.
 
 Why it matters
-    The model saw pictures scaled to -1 to 1, or to 0 to 1. Unscaled, nearly every pixel is the brightest
-    there is. It runs, and its answers are wrong.
+    The model was trained on images scaled to -1 to 1, or 0 to 1. Without scaling, almost every pixel
+    has the maximum value: the model runs, and its results are wrong.
 
 What to do
     Scale the values as in training.
 
 Limits
-    Nothing is said about models that tell nowhere what they want. It does not hurt if the values are not
-    pixels, and the model was made for outliers of that size.
+    The rule is silent for models that do not record their input range. Ignore the finding if the values
+    are not pixels and the model expects outliers of that size.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
@@ -37,10 +36,10 @@ def _sight(feed: Feed, given: GivenInput) -> Sighting:
     return Sighting(
         where=given.place,
         evidence=(
-            Evidence(f"made for {wanted.low:.4g} to {wanted.high:.4g}", wanted.source),
+            Evidence(f"expected {wanted.low:.4g} to {wanted.high:.4g}", wanted.source),
             given.evidence,
         ),
-        why=f"pixels, it seems, that were not scaled; about {wanted.low:.2g} to {wanted.high:.2g} is wanted",
+        why=f"the values look like pixels; the model expects {wanted.low:.2g} to {wanted.high:.2g}",
         remedies=(Remedy("scale the pixels", Tag.CHANGES_RESULTS, command=f"value = {scaled}"),),
         confidence="likely",
         fault=Fault.INPUT,

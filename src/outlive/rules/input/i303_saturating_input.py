@@ -1,19 +1,19 @@
-"""some of the given numbers lie outside what the quantized input can hold
+"""Values outside the quantized input range
 
 What it checks
-    How many of the given real numbers lie beyond the range of the input's quantization, or of that of the
-    QUANTIZE operator right behind it; one in a hundred is enough.
+    At least 99 % of the float values lie inside the range of the input's quantization, or of the
+    QUANTIZE operator behind it.
 
 Why it matters
-    Quantizing clips them to the end of the range: what was different becomes the same, and the model cannot
-    see it.
+    Quantization clips values to the range: different values become equal, and the model cannot tell
+    them apart.
 
 What to do
-    Check that the values are scaled as in training. If they are, calibrate the quantization with samples
-    like these.
+    Check that the values are scaled as in training. If they are, calibrate the quantization with
+    samples like these.
 
 Limits
-    It does not hurt where values beyond the range mean the same as its end.
+    Ignore the finding if values beyond the range mean the same as its end.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
@@ -47,15 +47,15 @@ def _outside(given: GivenInput, span: HeldRange) -> int:
 
 def _sight(given: GivenInput, span: HeldRange, outside: int) -> Sighting:
     share = 100 * outside / given.seen.size
-    clipped = f"{outside:,} of {given.seen.size:,} values ({share:.3g} %) lie beyond it and are clipped"
+    clipped = f"{outside:,} of {given.seen.size:,} values ({share:.3g} %) are clipped"
     return Sighting(
         where=given.place,
-        evidence=(span.evidence, given.evidence, Evidence(clipped, "inputs")),
-        why="the quantization was calibrated with smaller numbers than these",
+        evidence=(Evidence(clipped, "inputs"), span.evidence, given.evidence),
+        why="the quantization was calibrated with smaller values",
         remedies=(
             Remedy("scale the values as in training", Tag.CHANGES_RESULTS),
-            Remedy("quantize the model again, with samples like these", Tag.CHANGES_MODEL),
+            Remedy("quantize the model again with samples like these", Tag.CHANGES_MODEL),
         ),
-        confidence="certain that they are clipped; whether it hurts is for the model to say",
+        confidence="certain that the values are clipped; the effect depends on the model",
         fault=Fault.INPUT,
     )

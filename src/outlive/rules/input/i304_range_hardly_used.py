@@ -1,19 +1,19 @@
-"""the given values use hardly any of the range of a quantized input
+"""Values use little of the quantized input range
 
 What it checks
-    Whether at least 16 values for a quantized input span less than a fiftieth of what it can hold: for 8
-    bits at most five steps.
+    At least 16 values of a quantized input span more than 2 % of its range: for 8 bits, more than five
+    steps.
 
 Why it matters
-    Numbers from 0 to 1 that were cast to integers and not quantized are all 0 and 1. The model then sees
-    next to nothing, and answers nearly the same whatever it is shown.
+    Numbers from 0 to 1 that were cast to integers instead of quantized are all 0 or 1. The model sees
+    almost nothing, and returns nearly the same result for every input.
 
 What to do
-    Quantize the values with the model's own scale and zero point instead of casting them; check that they
-    are scaled as in training.
+    Quantize the values with the scale and zero point of the input instead of casting them. Check that
+    they are scaled as in training.
 
 Limits
-    It does not hurt if the sample is that even: a dark picture, silence.
+    Ignore the finding if the sample really is that uniform: a dark image, silence.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
@@ -46,17 +46,17 @@ def _steps(given: GivenInput, span: HeldRange) -> float | None:
 
 
 def _sight(given: GivenInput, span: HeldRange, steps: float, there: int) -> Sighting:
-    used = f"the values lie within {steps:.3g} of its {there:,} steps"
+    used = f"{steps:.3g} of {there:,} steps"
     quantize = Remedy(
-        "if they were cast to integers: quantize the real numbers instead",
+        "quantize the float values instead of casting them to integers",
         Tag.CHANGES_RESULTS,
         command=f"value = interpreter.quantize_input({given.tensor.name!r}, value)",
     )
     scale = Remedy("scale the values as in training", Tag.CHANGES_RESULTS)
     return Sighting(
         where=given.place,
-        evidence=(span.evidence, given.evidence, Evidence(used, "inputs")),
-        why="so little of the range is rarely what a model was calibrated with",
+        evidence=(Evidence(used, "inputs"), span.evidence, given.evidence),
+        why="models are rarely calibrated for such a small part of the range",
         remedies=(scale,) if given.seen.is_float else (quantize, scale),
         confidence="likely",
         fault=Fault.INPUT,

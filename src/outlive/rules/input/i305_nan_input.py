@@ -1,18 +1,18 @@
-"""some of the given values are not a number
+"""NaN in the input
 
 What it checks
-    Whether an array of real numbers holds NaN.
+    No float array contains NaN.
 
 Why it matters
-    NaN spreads: one is enough for every output that depends on it. Where it is turned into an integer
-    (QUANTIZE, CAST), what comes out is anything, and an index made of it can lie outside of all memory.
-    Calibrating with it gives a model that is silently not quantized.
+    NaN spreads to every output that depends on it. When QUANTIZE or CAST turns it into an integer, the
+    result is undefined, and an index computed from it can point anywhere. Calibration with NaN silently
+    produces a model that is not quantized.
 
 What to do
-    Find out where it comes from (a division by 0, a missing value, a logarithm of 0) and replace it there.
+    Find the source (a division by 0, a missing value, a logarithm of 0) and replace the value there.
 
 Limits
-    A model may be made to take NaN for a missing value; few are.
+    Few models use NaN for missing values on purpose.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
@@ -29,10 +29,10 @@ def nan_input(inputs: Feed) -> Sightings:
         yield Sighting(
             where=given.place,
             evidence=(Evidence(fact, "inputs"), given.evidence),
-            why="every output that depends on one of them is NaN, or anything",
+            why="every output that depends on NaN is NaN or undefined",
             remedies=(
                 Remedy(
-                    "look where they are, and fix what makes them",
+                    "find the NaN values, and fix their source",
                     Tag.CHANGES_RESULTS,
                     command="np.argwhere(np.isnan(value))[:10]",
                 ),

@@ -1,17 +1,17 @@
-"""some of the given values are infinite
+"""Infinite values in the input
 
 What it checks
-    Whether an array of real numbers holds infinities.
+    No float array contains infinities.
 
 Why it matters
-    Infinity times 0, or minus infinity, is NaN, which spreads. Turned into an integer it is anything.
+    Infinity times 0, or infinity minus infinity, is NaN, which spreads. As an integer it is undefined.
     TensorFlow's converter has crashed on calibration samples with an infinity.
 
 What to do
-    Clip the values to what the model saw in training.
+    Clip the values to the range that the model saw in training.
 
 Limits
-    It does not hurt where the model only compares with it, adds it as a mask, or clips by itself.
+    Ignore the finding if the model only compares with infinity, adds it as a mask, or clips its input.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
@@ -28,7 +28,7 @@ def infinite_input(inputs: Feed) -> Sightings:
         yield Sighting(
             where=given.place,
             evidence=(Evidence(fact, "inputs"), given.evidence),
-            why="an infinity that is multiplied or normalised becomes NaN",
+            why="infinity becomes NaN when it is multiplied by 0 or normalized",
             remedies=(
                 Remedy(
                     "clip the values",

@@ -1,18 +1,18 @@
-"""all values given to an input are the same
+"""All input values are equal
 
 What it checks
-    Whether at least 16 real numbers, or quantized ones, are all alike.
+    An input of at least 16 float or quantized values has more than one value.
 
 Why it matters
-    A picture that was not loaded, a microphone that is off, a buffer that nothing filled: the model runs,
-    and answers something that means nothing. As a calibration sample it teaches a range of nothing.
+    An image that failed to load, a muted microphone or an unfilled buffer: the model runs, and its
+    result means nothing. As a calibration sample it gives an empty range.
 
 What to do
-    Look at what fills the array.
+    Check the code that fills the array.
 
 Limits
-    It does not hurt in a test of speed or memory. Masks, lengths and tokens are often all the same:
-    integers that are not quantized are left alone.
+    Ignore the finding in tests of speed or memory. Integers that are not quantized (masks, lengths,
+    tokens) are exempt.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
@@ -32,8 +32,8 @@ def constant_input(inputs: Feed) -> Sightings:
         yield Sighting(
             where=given.place,
             evidence=(Evidence(fact, "inputs"), given.evidence),
-            why="data from the world are hardly ever all alike",
-            remedies=(Remedy("look at what fills the array", Tag.CHANGES_RESULTS),),
-            confidence="certain that they are; whether it is meant so is yours to say",
+            why="real data is rarely constant",
+            remedies=(Remedy("check the code that fills the array", Tag.CHANGES_RESULTS),),
+            confidence="certain that the values are equal; it may be intended",
             fault=Fault.INPUT,
         )

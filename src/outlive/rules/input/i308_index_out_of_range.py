@@ -1,19 +1,19 @@
-"""an index in the given values points outside of the table it is looked up in
+"""Index out of range in the input
 
 What it checks
-    Whether integers given to the model that it uses as they are for the indices of GATHER or
-    EMBEDDING_LOOKUP are below 0, or not below the length of the table.
+    Integers that the model uses unchanged as indices of GATHER or EMBEDDING_LOOKUP are at least 0 and
+    below the length of the table.
 
 Why it matters
-    The run ends with an error, or with the wrong row: a vocabulary of another model, a token that was added
-    later, -1 for "unknown".
+    The run fails, or uses the wrong row. Typical causes: the vocabulary of another model, a token that
+    was added later, -1 for "unknown".
 
 What to do
-    Use the vocabulary the model was made with, and map what is not in it to the index for unknown words.
+    Use the vocabulary of the model, and map unknown words to its index for them.
 
 Limits
-    Only indices that reach the table unchanged (through casts and reshapes) are followed, in the main
-    subgraph, and the length of the table is the one in the file.
+    The rule follows indices through casts and reshapes only, in the main subgraph, and uses the table
+    length in the file.
 """
 
 from outlive.model import Operator, Subgraph
@@ -32,7 +32,7 @@ def index_out_of_range(inputs: Feed) -> Sightings:
         for step, place in uses(inputs, given):
             length = _table_length(graph, step, place)
             if length is not None and not 0 <= least <= most < length:
-                yield _sight(given, step, length)
+                yield _sight(given, step, length, least if least < 0 else most)
                 break
 
 
@@ -50,15 +50,16 @@ def _table_length(graph: Subgraph, step: Operator, place: int) -> int | None:
     return table.shape[axis]
 
 
-def _sight(given: GivenInput, step: Operator, length: int) -> Sighting:
-    rows = f"{operator_name(step)} looks up rows 0 to {length - 1:,}"
+def _sight(given: GivenInput, step: Operator, length: int, index: float) -> Sighting:
+    rows = f"{operator_name(step)} has rows 0 to {length - 1:,}"
     return Sighting(
         where=given.place,
+        value=f"{int(index):,}, expected 0 to {length - 1:,}",
         evidence=(Evidence(rows, "model"), given.evidence),
-        why="there is no such row",
+        why="the table does not have this row",
         remedies=(
             Remedy(
-                "use the vocabulary of this model, with its index for what is unknown",
+                "use the vocabulary of this model, and its index for unknown words",
                 Tag.CHANGES_RESULTS,
                 command=f"np.argwhere((value < 0) | (value >= {length}))[:10]",
             ),

@@ -1,21 +1,19 @@
-"""the smallest integer is to be divided by -1
+"""Integer overflow: minimum divided by -1
 
 What it checks
-    Whether integers given to FLOOR_MOD or DIV hold, in the same place, the smallest number of their type
-    and the divisor -1.
+    Integers for FLOOR_MOD or DIV do not pair the smallest number of their type with the divisor -1.
 
 Why it matters
-    The result does not fit into the type. The processor raises an arithmetic fault (SIGFPE on x86), and the
+    The result does not fit the type. The processor raises an arithmetic fault (SIGFPE on x86), and the
     process that runs the model dies.
 
 What to do
-    Clip the numbers to one more than the smallest, or do without the divisor -1.
+    Clip the numbers to one above the minimum, or avoid the divisor -1.
 
 Limits
-    Only values that reach the operator unchanged are followed, in the main subgraph. FLOOR_MOD dies in
-    LiteRT; DIV dies in TensorFlow's interpreter (2.21), and gives a wrong number in LiteRT. FLOOR_DIV
-    computes with floats and is left alone. Other processors than x86 give a wrong number instead of a
-    fault.
+    The rule follows unchanged values only, in the main subgraph. FLOOR_MOD crashes LiteRT; DIV crashes
+    TensorFlow's interpreter (2.21) and returns a wrong number in LiteRT. FLOOR_DIV computes with floats
+    and is exempt. Processors other than x86 return a wrong number instead of a fault.
 """
 
 from outlive.model import Operator
@@ -44,24 +42,24 @@ def smallest_by_minus_one(inputs: Feed) -> Sightings:
 
 
 def _sight(step: Operator, dtype: str, smallest: int, count: int) -> Sighting:
-    fact = f"{smallest} is divided by -1 in {plural(count, 'place')}"
+    fact = f"{smallest} divided by -1 in {plural(count, 'position')}"
     return Sighting(
         where=operator_name(step),
         evidence=(
             Evidence(fact, "inputs"),
-            Evidence(f"the result, {-smallest}, does not fit into {dtype}", "type"),
+            Evidence(f"the result, {-smallest}, does not fit {dtype}", "type"),
         ),
-        why="this is the one division, beside that by 0, that a processor refuses",
+        why="the processor raises an arithmetic fault for this division, as for a division by 0",
         remedies=(
             Remedy(
-                "clip what is divided",
+                "clip the dividend",
                 Tag.CHANGES_RESULTS,
                 command=f"value = np.maximum(value, {smallest + 1})",
             ),
         ),
         confidence="certain"
         if step.type == "FLOOR_MOD"
-        else "likely: LiteRT's own kernel gives a wrong number",
+        else "likely; LiteRT's own kernel returns a wrong number",
         fault=Fault.INPUT,
         op=operator_place(step),
     )

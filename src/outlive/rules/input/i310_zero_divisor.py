@@ -1,17 +1,17 @@
-"""integers are to be divided by a given 0
+"""Division by zero in the input
 
 What it checks
-    Whether integers given to the model are the divisor of DIV, FLOOR_DIV or FLOOR_MOD and hold a 0.
+    Integers that are the divisor of DIV, FLOOR_DIV or FLOOR_MOD contain no 0.
 
 Why it matters
-    LiteRT ends the run with an error; kernels that do not look die of an arithmetic fault.
+    LiteRT ends the run with an error. Kernels without the check die of an arithmetic fault.
 
 What to do
-    Keep 0 out of the divisors.
+    Remove 0 from the divisors.
 
 Limits
-    Only values that reach the operator unchanged are followed, in the main subgraph. Division of floats by
-    0 is not looked at: it gives an infinity.
+    The rule follows unchanged values only, in the main subgraph. Float division by 0 gives infinity,
+    and is not checked.
 """
 
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
@@ -34,8 +34,8 @@ def zero_divisor(inputs: Feed) -> Sightings:
                 Evidence(f"{operator_name(step)} divides by them", "model"),
                 given.evidence,
             ),
-            why="integers cannot be divided by 0",
-            remedies=(Remedy("keep 0 out of the divisors", Tag.CHANGES_RESULTS),),
+            why="an integer division by 0 has no result",
+            remedies=(Remedy("remove 0 from the divisors", Tag.CHANGES_RESULTS),),
             fault=Fault.INPUT,
             op=operator_place(step),
         )

@@ -1,20 +1,20 @@
-"""a given value asks for a tensor of impossible shape
+"""Input requests an invalid shape
 
 What it checks
-    Whether integers given to the model that it uses as they are for the shape of a result (FILL,
-    BROADCAST_TO, RANDOM_UNIFORM and its kin, RESHAPE), for the depth of ONE_HOT or the multiples of TILE
-    are negative, or ask for 2^31 elements and more.
+    Integers that the model uses unchanged as a shape (FILL, BROADCAST_TO, RANDOM_UNIFORM and similar,
+    RESHAPE), as the depth of ONE_HOT or as the multiples of TILE are not negative, and request fewer
+    than 2^31 elements.
 
 Why it matters
-    Not every kernel looks at them: in LiteRT RANDOM_UNIFORM dies of a memory fault for a negative
-    shape, and for one too large. Memory that is asked for and not there ends a run in many ways.
+    Not every kernel checks them: in LiteRT, RANDOM_UNIFORM crashes for a negative shape, and for a
+    shape that is too large. A failed allocation ends a run in many ways.
 
 What to do
-    Give sizes that the result can have.
+    Pass sizes that the result can have.
 
 Limits
-    Only values that reach the operator unchanged are followed, in the main subgraph. What is large and
-    still below 2^31 elements is for a memory limit to judge.
+    The rule follows unchanged values only, in the main subgraph. Sizes below 2^31 elements are a matter
+    of the memory limit.
 """
 
 import math
@@ -56,11 +56,11 @@ def _problem(feed: Feed, step: Operator, sizes: tuple[int, ...]) -> str:
     """What is wrong with the sizes; empty if nothing is."""
     rest = [size for size in sizes if not (step.type == "RESHAPE" and size == -1)]  # -1 is "what is left"
     if len(sizes) - len(rest) > 1:
-        return "only one dimension can be left open with -1"
+        return "only one dimension can be -1"
     if min(rest, default=0) < 0:
-        return "a size is never negative"
+        return "a size cannot be negative"
     elements = math.prod(rest) * _times(feed, step)
-    return f"it asks for {elements:,} elements" if elements >= _MOST_ELEMENTS else ""
+    return f"the shape has {elements:,} elements" if elements >= _MOST_ELEMENTS else ""
 
 
 def _times(feed: Feed, step: Operator) -> int:
@@ -72,12 +72,12 @@ def _times(feed: Feed, step: Operator) -> int:
 
 
 def _sight(given: GivenInput, step: Operator, sizes: tuple[int, ...], problem: str) -> Sighting:
-    asked = f"{operator_name(step)} is asked for {'x'.join(map(str, sizes)) or format_shape(())}"
+    asked = f"{operator_name(step)} receives the shape {'x'.join(map(str, sizes)) or format_shape(())}"
     return Sighting(
         where=given.place,
         evidence=(Evidence(asked, "inputs"), given.evidence),
         why=problem,
-        remedies=(Remedy("give sizes that the result can have", Tag.CHANGES_RESULTS),),
+        remedies=(Remedy("pass sizes that the result can have", Tag.CHANGES_RESULTS),),
         fault=Fault.INPUT,
         op=operator_place(step),
     )

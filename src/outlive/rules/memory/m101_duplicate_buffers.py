@@ -1,16 +1,16 @@
-"""identical constants are stored more than once
+"""Duplicate constants
 
 What it checks
-    Constant buffers of at least 256 bytes that are equal byte for byte.
+    No two constant buffers of at least 256 bytes are equal.
 
 Why it matters
     Each copy costs its size in the file and, once the runtime packs weights, again in memory.
 
 What to do
-    Let all tensors refer to one buffer. Converters that deduplicate constants do this by themselves.
+    Let all tensors refer to one buffer. Converters that deduplicate constants do this.
 
 Limits
-    Copies smaller than 256 bytes are not worth a word. Equal values in another type or layout are not seen.
+    Copies below 256 bytes are not reported. Equal values in another type or layout are not detected.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 from outlive.model import Buffer, Model
 from outlive.rules.api import Iterator, Remedy, Severity, Sightings, Tag, rule
-from outlive.rules.wording import sight_file
+from outlive.rules.wording import command, sight_file
 from outlive.units import format_bytes, plural
 
 _MIN_BYTES = 256
@@ -32,11 +32,13 @@ def duplicate_buffers(model: Model) -> Sightings:
         return
     groups.sort(key=lambda group: group[0].size_bytes * (1 - len(group)))
     saved = sum(group[0].size_bytes * (len(group) - 1) for group in groups)
-    why = f"{plural(len(groups), 'constant')} stored {sum(map(len, groups))} times in all"
+    why = f"{plural(len(groups), 'constant')} stored {sum(map(len, groups))} times in total"
     effect = f"saves {format_bytes(saved)} of the file"
-    share = Remedy("let tensors with equal values share a buffer", Tag.SAME_RESULTS, effect=effect)
+    fix = command("outlive check --fix", model.path)
+    remove = Remedy("store the constant once", Tag.SAME_RESULTS, effect=effect, command=fix)
+    again = Remedy("share one buffer between tensors with equal values", Tag.SAME_RESULTS)
     facts = (_describe(group, model) for group in groups[:5])
-    yield sight_file(model.path, facts, "buffer contents compared", why, share)
+    yield sight_file(model.path, facts, "buffer contents compared", why, remove, again)
 
 
 def _describe(group: list[Buffer], model: Model) -> str:

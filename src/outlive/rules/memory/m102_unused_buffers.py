@@ -1,22 +1,22 @@
-"""the file holds data that nothing refers to
+"""Unreferenced data in the file
 
 What it checks
-    Buffers of at least 256 bytes that no tensor and no metadata entry refers to.
+    A tensor or a metadata entry refers to every buffer of at least 256 bytes.
 
 Why it matters
-    They are shipped and mapped with every copy of the model and never used.
+    Every copy of the model contains and maps this data without using it.
 
 What to do
-    Remove them; converting the model again usually does.
+    Remove the data. Converting the model again usually does.
 
 Limits
-    Models compiled for an NPU keep code for it in buffers that only their custom operators know; models
-    with an operator DISPATCH_OP are left alone.
+    Models compiled for an NPU keep code in buffers that only their custom operators know. Models with a
+    DISPATCH_OP operator are exempt.
 """
 
 from outlive.model import Model
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
-from outlive.rules.wording import sight_file
+from outlive.rules.wording import command, sight_file
 from outlive.units import format_bytes, plural
 
 _MIN_BYTES = 256
@@ -36,7 +36,9 @@ def unused_buffers(model: Model) -> Sightings:
     unused.sort(key=lambda buffer: -buffer.size_bytes)
     total = sum(buffer.size_bytes for buffer in unused)
     facts = [f"buffer {buffer.index}: {format_bytes(buffer.size_bytes)}" for buffer in unused[:5]]
-    why = f"neither tensors nor metadata refer to {plural(len(unused), 'buffer')} of {len(model.buffers)}"
+    why = f"{plural(len(unused), 'buffer')} of {len(model.buffers)} without a reference"
     effect = f"saves {format_bytes(total)} of the file"
-    again = Remedy("convert the model again", Tag.SAME_RESULTS, effect=effect)
-    yield sight_file(model.path, facts, "buffer list", why, again)
+    fix = command("outlive check --fix", model.path)
+    remove = Remedy("remove the data", Tag.SAME_RESULTS, effect=effect, command=fix)
+    again = Remedy("convert the model again", Tag.SAME_RESULTS)
+    yield sight_file(model.path, facts, "buffer list", why, remove, again)

@@ -1,26 +1,26 @@
-"""the model describes tensors that nothing uses
+"""Unused tensors
 
 What it checks
-    Tensors that no operator reads or writes, that are no input or output of a subgraph or signature, and
-    that hold no scales of another tensor.
+    Every tensor is read or written by an operator, is an input or output of a subgraph or signature, or
+    holds the scales of another tensor.
 
 Why it matters
-    Each costs some 100 bytes of the interpreter's structures (12 bytes of a microcontroller's arena),
-    and its constant, if it has one that no other tensor shares, costs its size in the file.
+    Each unused tensor costs about 100 bytes in the interpreter (12 bytes of a microcontroller's arena).
+    Its constant, if not shared, costs its size in the file.
 
 What to do
-    Remove them; converting the model again usually does.
+    Remove them. Converting the model again usually does.
 
 Limits
-    Custom operators name the tensors they use like all others; one that reaches further is not known.
+    A custom operator that uses tensors it does not list is not known.
 """
 
 from outlive.model import Model, Subgraph, Tensor
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
-from outlive.rules.wording import sight_file, tensor_name
+from outlive.rules.wording import command, sight_file, tensor_name
 from outlive.units import format_bytes, plural
 
-_ENTRIES = "saves entries in the interpreter's tables"
+_ENTRIES = "saves entries in the interpreter"
 
 
 @rule("M103", "unused-tensors", Severity.NOTE, since="0.1")
@@ -39,14 +39,16 @@ def unused_tensors(model: Model) -> Sightings:
     }
     unused.sort(key=lambda tensor: -own.get(tensor.buffer_index, 0))
     facts = [f"{tensor_name(tensor)}: {_cost(own.get(tensor.buffer_index, 0))}" for tensor in unused[:5]]
-    why = f"no operator, input, output or signature refers to {plural(len(unused), 'tensor')}"
+    why = f"{plural(len(unused), 'tensor')} without a reference"
     effect = f"saves {format_bytes(sum(own.values()))} of constants" if any(own.values()) else _ENTRIES
-    again = Remedy("convert the model again", Tag.SAME_RESULTS, effect=effect)
-    yield sight_file(model.path, facts, "operators and signatures", why, again)
+    fix = command("outlive check --fix", model.path)
+    remove = Remedy("remove the tensors", Tag.SAME_RESULTS, effect=effect, command=fix)
+    again = Remedy("convert the model again", Tag.SAME_RESULTS)
+    yield sight_file(model.path, facts, "operators and signatures", why, remove, again)
 
 
 def _cost(size: int) -> str:
-    return f"constant of {format_bytes(size)}" if size else "no constant of its own"
+    return f"constant of {format_bytes(size)}" if size else "no constant"
 
 
 def _constant_bytes(tensor: Tensor) -> int:

@@ -1,23 +1,24 @@
-"""the model runs operators whose results nothing uses
+"""Unused operators
 
 What it checks
-    Operators none of whose outputs reaches an output of the subgraph, directly or through others.
+    At least one output of every operator reaches an output of the subgraph, directly or through other
+    operators.
 
 Why it matters
-    The runtime does not look ahead: it computes them all, keeps memory for their outputs and, with
-    XNNPACK, a second copy of their weights.
+    The runtime computes them all, keeps memory for their outputs and, with XNNPACK, a second copy of
+    their weights.
 
 What to do
-    Remove the branch before converting, or convert from the outputs that are needed.
+    Remove the branch before conversion, or convert from the outputs that you need.
 
 Limits
-    Operators that may act beyond their outputs are never called dead: custom operators, control flow,
-    variables, hash tables, random numbers, and whatever these read.
+    Operators with possible side effects are exempt, with everything that they read: custom operators,
+    control flow, variables, hash tables, random numbers.
 """
 
 from outlive.model import Model, Operator, Subgraph
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
-from outlive.rules.wording import operator_name, sight_file
+from outlive.rules.wording import command, operator_name, sight_file
 from outlive.surgery import dead_in
 from outlive.units import format_bytes, plural
 
@@ -37,10 +38,12 @@ def dead_operators(model: Model) -> Sightings:
         f"{operator_name(op, subgraph.index)} computes {format_bytes(_output_bytes(subgraph, op))}"
         for subgraph, op in dead[:5]
     ]
-    why = f"nothing depends on {len(dead)} of the {plural(sum(1 for _ in model.operators()), 'operator')}"
+    why = f"no output depends on {len(dead)} of {plural(sum(1 for _ in model.operators()), 'operator')}"
     effect = f"saves run time and up to {format_bytes(total)} of outputs"
-    without = Remedy("convert without the unused branch", Tag.SAME_RESULTS, effect=effect)
-    yield sight_file(model.path, facts, "graph", why, without)
+    fix = command("outlive check --fix", model.path)
+    remove = Remedy("remove the operators", Tag.SAME_RESULTS, effect=effect, command=fix)
+    again = Remedy("convert the model without the unused branch", Tag.SAME_RESULTS)
+    yield sight_file(model.path, facts, "graph", why, remove, again)
 
 
 def _output_bytes(subgraph: Subgraph, operator: Operator) -> int:

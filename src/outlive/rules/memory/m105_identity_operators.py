@@ -1,18 +1,18 @@
-"""operators copy their input without changing it
+"""Operators without effect
 
 What it checks
-    RESHAPE and SQUEEZE to the same shape, TRANSPOSE with the order left as it is, CAST to the same type,
-    CONCATENATION of one input, PAD by nothing.
+    No RESHAPE or SQUEEZE keeps its shape, no TRANSPOSE its order, no CAST its type, no CONCATENATION
+    has one input, no PAD adds nothing.
 
 Why it matters
-    Most of them copy the whole tensor on each run, and an output beside its input raises the peak.
+    Most of them copy the whole tensor in each run, and the second tensor raises the peak.
 
 What to do
-    Remove them in the model's source, or convert with a newer converter, which folds most of them.
+    Remove them in the source of the model, or use a newer converter, which folds most of them.
 
 Limits
-    Tensors with open dimensions, and those whose shape is empty in the file, are left alone: they may
-    differ in a run.
+    Tensors with dynamic dimensions, or an empty shape in the file, are exempt: they may differ in a
+    run.
 """
 
 from outlive.model import Model, Operator, Subgraph, Tensor
@@ -39,9 +39,9 @@ def identity_operators(model: Model) -> Sightings:
         f"{name} copies {format_shape(source.shape)} {source.dtype}, {format_bytes(source.size_bytes or 0)}"
         for name, source in found[:5]
     ]
-    why = f"{plural(len(found), 'operator')} only {'copies' if len(found) == 1 else 'copy'}"
-    action = "leave such operators out of the model's source and convert again"
-    effect = f"saves up to {format_bytes(total)} of copies a run"
+    why = f"{plural(len(found), 'operator')} {'copies' if len(found) == 1 else 'copy'} unchanged data"
+    action = "remove the operators from the model's source, and convert it again"
+    effect = f"saves up to {format_bytes(total)} of copies per run"
     without = Remedy(action, Tag.SAME_RESULTS, effect=effect)
     yield sight_file(model.path, facts, "shapes and options", why, without)
 

@@ -1,18 +1,18 @@
-"""values are turned into floats only to be quantized again
+"""DEQUANTIZE followed by QUANTIZE
 
 What it checks
-    A DEQUANTIZE whose result goes straight into a QUANTIZE.
+    No result of a DEQUANTIZE goes straight into a QUANTIZE.
 
 Why it matters
-    The floats between the two take four times the memory of the 8-bit values, and both operators cost
-    time. It is a sign that an operator next to them could not be quantized.
+    The floats between them need four times the memory of the 8-bit values, and both operators cost
+    time. The pair often marks an operator that could not be quantized.
 
 What to do
-    Where scale and zero point are equal on both sides, drop both; where they differ, a single QUANTIZE
-    does the same work.
+    If scale and zero point are equal on both sides, remove both operators. If they differ, one QUANTIZE
+    does the same.
 
 Limits
-    A float result that other operators read too is needed and not reported.
+    A float result that other operators also read is needed, and not reported.
 """
 
 from outlive.model import Model, Operator, Subgraph, Tensor
@@ -31,10 +31,10 @@ def requantize_pair(model: Model) -> Sightings:
     yield Sighting(
         where=file_name(model.path),
         evidence=tuple(Evidence(_describe(*pair), "graph") for pair in pairs[:5]),
-        why=f"{plural(len(pairs), 'pair')} of DEQUANTIZE and QUANTIZE with nothing between them",
+        why=f"{plural(len(pairs), 'pair')} of DEQUANTIZE and QUANTIZE without an operator between them",
         remedies=(
             Remedy(
-                "drop both operators" if equal else "replace each pair by a single QUANTIZE",
+                "remove both operators" if equal else "replace each pair by a single QUANTIZE",
                 # One rounding instead of two may differ in the last bit.
                 Tag.SAME_RESULTS if equal else Tag.CHANGES_RESULTS,
                 effect=f"saves up to {format_bytes(total)} of float tensors",
@@ -45,8 +45,8 @@ def requantize_pair(model: Model) -> Sightings:
 
 def _describe(subgraph: Subgraph, first: Operator, second: Operator, floats: Tensor) -> str:
     same = _equal_parameters(subgraph, first, second)
-    relation = "equal parameters on both sides" if same else "different parameters on the two sides"
-    names = f"{operator_name(first, subgraph.index)} and op {second.index} {second.name}"
+    relation = "equal parameters" if same else "different parameters"
+    names = f"{operator_name(first, subgraph.index)} and operator {second.index} ({second.name})"
     return f"{names}: {format_bytes(floats.size_bytes or 0)} of floats, {relation}"
 
 

@@ -1,19 +1,19 @@
-"""weights are stored as 32-bit floats
+"""Weights are 32-bit floats
 
 What it checks
-    The bytes of float32 constants of at least 1 KiB that operators read, if they make up 4 KiB
-    and a tenth of the file.
+    Float32 constants of at least 1 KiB that operators read take less than 4 KiB, or less than a tenth
+    of the file.
 
 Why it matters
-    Most models lose little with half of the bits, and often with a quarter: the file shrinks, and so does
-    what the runtime packs into memory.
+    Most models lose little accuracy with 16-bit weights, and often little with 8-bit weights. The file
+    and the packed weights in memory shrink.
 
 What to do
-    Quantize: float16 halves the weights, 8-bit integers quarter them. Measure what it costs in accuracy.
+    Quantize: float16 halves the weights, 8-bit integers quarter them. Measure the loss of accuracy.
 
 Limits
-    The sizes are computed, the loss is not: it depends on the model and its data. Whether memory shrinks
-    too depends on the accelerator: some unpack 16-bit weights again.
+    The sizes are computed. The loss is not: it depends on the model and its data. Some accelerators
+    unpack 16-bit weights, and then memory does not shrink.
 """
 
 from outlive.model import Model, Tensor
@@ -32,7 +32,7 @@ def float32_weights(model: Model) -> Sightings:
     if total < max(_MIN_TOTAL_BYTES, model.file_bytes // 10):
         return
     weights.sort(key=lambda tensor: -tensor.stored_bytes)
-    facts = [f"{plural(len(weights), 'constant')} of float32: {format_bytes(total)} in all"]
+    facts = [f"{format_bytes(total)} in {plural(len(weights), 'constant')}"]
     facts += [f"{tensor_name(tensor)}: {format_bytes(tensor.stored_bytes)}" for tensor in weights[:3]]
     why = f"float32 weights are {100 * total / model.file_bytes:.0f} % of the file"
     half, quarter = format_bytes(total // 2), format_bytes(total * 3 // 4)

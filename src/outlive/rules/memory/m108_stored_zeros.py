@@ -1,19 +1,19 @@
-"""most of the weights are zeros, and the file stores every one
+"""Most stored weights are zero
 
 What it checks
-    Dense constants of at least 1 KiB, if half of their elements or more are zero and these zeros take
-    4 KiB and a tenth of the file.
+    Fewer than half of the elements of dense constants of at least 1 KiB are zero, or these zeros take
+    less than 4 KiB or a tenth of the file.
 
 Why it matters
-    Pruning sets weights to zero; it does not remove them. Each zero takes as many bytes as any other
+    Pruning sets weights to zero but does not remove them. Each zero takes as many bytes as any other
     number, in the file, in flash and in memory, and kernels multiply by it.
 
 What to do
-    Compress the file where it is stored or sent. Store the weights sparsely if the file itself must be small.
-    For less memory remove whole channels instead of single weights, or quantize.
+    Compress the file for storage and transfer, or store the weights sparsely. To save memory, remove
+    whole channels instead of single weights, or quantize.
 
 Limits
-    A tensor whose first 4 KiB have few zeros is not read on. Types of less than a byte are not looked at.
+    The rule skips a tensor if its first 4 KiB contain few zeros, and types smaller than a byte.
 """
 
 from outlive.model import Model
@@ -37,23 +37,23 @@ def stored_zeros(model: Model) -> Sightings:
     if share < _LEAST_SHARE:
         return
     weights.sort(key=lambda weight: -weight.zeros)
-    facts = [f"{share:.0%} of {plural(len(weights), 'constant')} are zeros: {format_bytes(stored)}"]
+    facts = [f"{share:.0%} of {plural(len(weights), 'constant')}, {format_bytes(stored)}"]
     facts += [f"{tensor_name(weight.tensor)}: {weight.share:.0%} zeros" for weight in weights[:_SHOWN]]
     yield Sighting(
         where=file_name(model.path),
         evidence=tuple(Evidence(fact, "constants counted") for fact in facts),
-        why="a zero takes as many bytes as any other number",
+        why="a zero needs as many bytes as any other number",
         remedies=(
             Remedy(
-                "compress the file where it is stored or sent, or store its weights sparsely",
+                "compress the file, or store its weights sparsely",
                 Tag.SAME_RESULTS,
-                effect=f"saves up to {format_bytes(stored)} there, and no memory",
+                effect=f"saves up to {format_bytes(stored)} of storage, and no memory",
                 command=command("outlive read", model.path, "--sparsity"),
             ),
             Remedy(
                 "remove whole channels instead of single weights",
                 Tag.CHANGES_MODEL,
-                effect="then the file and the memory shrink alike",
+                effect="the file and the memory shrink",
             ),
         ),
     )

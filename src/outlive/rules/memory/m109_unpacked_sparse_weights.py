@@ -1,18 +1,17 @@
-"""sparse weights are unpacked when the model is loaded
+"""Sparse weights are unpacked at load time
 
 What it checks
-    Constants that are stored sparsely, if unpacked they take at least 4 KiB.
+    No constant is stored sparsely, unless it takes less than 4 KiB unpacked.
 
 Why it matters
-    The file is smaller, the memory is not: LiteRT unpacks sparse weights (DENSIFY) into memory of their own
-    before it computes with them, and with XNNPACK packs them once more. Dense weights are read where they
-    lie in the mapped file.
+    The file is smaller, the memory is not: LiteRT unpacks sparse weights (DENSIFY) into extra memory,
+    and XNNPACK packs them once more. Dense weights stay in the mapped file.
 
 What to do
-    Store the weights densely where memory is what is short, and compress the file where it is sent.
+    If memory is short, store the weights densely, and compress the file for transfer.
 
 Limits
-    XNNPACK has kernels that compute with sparse weights; which layers they take depends on the model.
+    XNNPACK has kernels for sparse weights. The model decides which layers use them.
 """
 
 from outlive.model import Model
@@ -32,14 +31,14 @@ def unpacked_sparse_weights(model: Model) -> Sightings:
         return
     stored = sum(weight.stored_bytes for weight in weights)
     many = plural(len(weights), "constant")
-    fact = f"{many} stored sparsely: {format_bytes(stored)} in the file, {format_bytes(dense)} unpacked"
+    fact = f"{many}, {format_bytes(stored)} in the file, {format_bytes(dense)} unpacked"
     yield Sighting(
         where=file_name(model.path),
         evidence=(Evidence(fact, "sparsity of the constants"),),
-        why="the runtime unpacks them into memory of their own",
+        why="the runtime unpacks them into extra memory",
         remedies=(
             Remedy(
-                "store them densely, if memory is what is short",
+                "store the weights densely if memory is short",
                 Tag.SAME_RESULTS,
                 effect=f"saves up to {format_bytes(dense)} of memory, and the file grows",
                 command=command("outlive plan", model.path, "--measure"),

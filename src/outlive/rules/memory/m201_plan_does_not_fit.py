@@ -1,24 +1,26 @@
-"""the model needs more memory than there is
+"""Does not fit
 
 What it checks
-    The planned peak of private memory against the RAM that was granted (--ram), that a device has (--device)
-    or that this process may use (--here); on microcontrollers the smallest arena that allocates, which has
-    to go into one bank of memory as well, with its margin.
+    The planned peak of private memory fits the RAM that you granted (--ram), that the device has
+    (--device) or that this process may use (--here). On microcontrollers, the smallest working arena,
+    with its margin, fits one memory bank.
 
 Why it matters
-    The model would be killed, or refused when tensors are allocated: at the worst moment named here.
+    The system kills the model, or refuses it in allocate_tensors(), at the operator named in the
+    finding.
 
 What to do
-    Take one of the ways that were planned and fit. Otherwise the largest tensors at the worst moment are
-    where to save: a smaller input, fewer channels there, 8-bit values.
+    Use one of the planned settings that fit. Otherwise save at the largest tensors of the worst
+    operator: a smaller input, fewer channels, 8-bit values.
 
 Limits
-    What a system and other programs take of a device's RAM is not counted unless a document says how much.
+    The memory of the operating system and other programs counts only if a document of the device states
+    it.
 """
 
 from outlive.arena.budget import ONE_BLOCK, Verdict
 from outlive.rules.api import Fault, Severity, Sighting, Sightings, rule
-from outlive.rules.plan_facts import amounts, memory_there, place, ways, worst
+from outlive.rules.plan_facts import amounts, memory_there, need_and_memory, place, ways, worst
 from outlive.units import format_bytes
 
 
@@ -29,12 +31,13 @@ def plan_does_not_fit(verdict: Verdict) -> Sightings:
     if needed is None or (needed <= budget.ram_bytes and not blocked) or budget.kind == "limit":
         return
     over = needed - budget.ram_bytes
-    times = f"{needed / budget.ram_bytes:.2g} times as much"
+    times = f"{needed / budget.ram_bytes:.2g} times the memory"
     yield Sighting(
+        value=need_and_memory(verdict),
         where=place(verdict.plan),
         evidence=(*amounts(verdict.plan, needed), memory_there(verdict.budget), *worst(verdict.plan)),
-        why="; ".join(blocked) if blocked else f"{format_bytes(over)} more than there are, {times}",
+        why="; ".join(blocked) if blocked else f"{format_bytes(over, budget.ram_bytes)} too much, {times}",
         remedies=tuple(ways(verdict)),
-        confidence="certain" if verdict.plan.exact else "likely: the plan is an estimate",
+        confidence="certain" if verdict.plan.exact else "likely; the plan is an estimate",
         fault=Fault.MACHINE,
     )

@@ -1,16 +1,16 @@
-"""the model file is larger than the flash of the device
+"""The model file does not fit in flash
 
 What it checks
-    The bytes of the file against the flash memory of a microcontroller.
+    The file is not larger than the flash memory of the microcontroller.
 
 Why it matters
-    On a microcontroller the weights are read in place, from flash: what is not there cannot be run.
+    A microcontroller reads weights in place, from flash.
 
 What to do
-    Make the file smaller, or keep the model in external flash that is mapped into memory, if there is any.
+    Make the file smaller, or use external flash that is mapped into memory.
 
 Limits
-    The program itself takes flash as well; how much is not known here.
+    The program also needs flash. outlive does not know how much.
 """
 
 from outlive.arena.budget import Verdict
@@ -27,10 +27,12 @@ def flash_too_small(verdict: Verdict) -> Sightings:
     yield Sighting(
         where=file_name(plan.path),
         evidence=(
-            Evidence(f"the file has {plan.file_bytes:,} bytes", "file"),
+            Evidence(
+                f"{plan.file_bytes:,} bytes, {budget.title} has {format_bytes(budget.flash_bytes)}", "file"
+            ),
             Evidence(f"{budget.title} has {format_bytes(budget.flash_bytes)} of flash", budget.source),
         ),
-        why=f"{format_bytes(plan.file_bytes - budget.flash_bytes)} too much, before any program is there",
+        why=f"{format_bytes(plan.file_bytes - budget.flash_bytes)} too much, without the program itself",
         remedies=(
             Remedy(
                 "quantize the weights to 8-bit integers",

@@ -1,19 +1,19 @@
-"""most of the memory is taken only when the model runs
+"""Most memory is used only during the first run
 
 What it checks
-    Whether at least half of the planned peak, and 16 MiB, are reserved when tensors are allocated and touched
-    only by the first invoke.
+    Less than half of the planned peak, or less than 16 MiB, is reserved by allocate_tensors() and first
+    touched by invoke().
 
 Why it matters
-    Loading and allocating succeed on a machine that is too small, and the process dies later, in the first
-    run: the system hands out memory when it is written to, not when it is asked for.
+    On a machine that is too small, loading and allocating succeed, and the process dies in the first
+    run: the system provides memory on first write, not on allocation.
 
 What to do
-    Do not take a successful allocate_tensors for a proof. Hold the plan against the memory there is, or run
-    the model once, with a limit, before it matters.
+    Do not rely on a successful allocate_tensors(). Compare the plan with the available memory, or run
+    the model once under a limit.
 
 Limits
-    How much is touched, and when, is a matter of the system: this is what Linux does.
+    When memory is touched depends on the system. The rule describes Linux.
 """
 
 from outlive.arena.plan import Plan, predict_stages
@@ -38,15 +38,16 @@ def late_memory(plan: Plan) -> Sightings:
         evidence=tuple(
             Evidence(f"after {stage.name}: {format_bytes(stage.bytes)}", "plan") for stage in stages
         ),
-        why=f"{format_bytes(late)} come with the first invoke: that it could be allocated proves nothing",
+        value=f"{format_bytes(late)} of {format_bytes(stages[-1].bytes)}",
+        why="a successful allocate_tensors() does not prove that the model fits",
         remedies=(
             Remedy(
-                "run it once, with a limit, before it matters",
+                "run the model once under a limit",
                 Tag.SAME_RESULTS,
                 command=run_command(plan, "--memory", _limit(stages[-1].bytes)),
             ),
         ),
-        confidence="certain" if plan.exact else "likely: the plan is an estimate",
+        confidence="certain" if plan.exact else "likely; the plan is an estimate",
         fault=Fault.MACHINE,
     )
 

@@ -1,24 +1,24 @@
-"""the memory limit of the run is less than the model needs for certain
+"""The memory limit is below the model's minimum
 
 What it checks
-    The limit (memory=, --memory) against the part of the plan that is certain: the arena where it is computed
-    by the runtime's own rules, or else the bytes alive at one operator, which no planner can do without.
+    The limit (memory=, --memory) is at least the certain part of the plan: the arena if it is computed
+    by the runtime's own rules, otherwise the bytes alive at one operator.
 
 Why it matters
-    The run would end at the limit: nothing was started.
+    The run would reach the limit. outlive did not start it.
 
 What to do
-    Raise the limit, or use a smaller input or batch. To see it happen all the same: --force (force=True).
+    Raise the limit, or use a smaller input or batch. To run it anyway, use --force (force=True).
 
 Limits
-    A limit above the certain part may still be too small: then the run ends at the limit, and says so.
+    A limit above the certain part may still be too low. The run then ends at the limit, and reports it.
 """
 
 from outlive.arena.budget import Verdict, certain_bytes
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.memory_verdict import SET_LIMIT, needed_words
 from outlive.rules.plan_facts import facts, place, run_command, ways
-from outlive.units import format_bytes
+from outlive.units import exact_size, format_bytes
 
 
 @rule("M205", "limit-below-plan", Severity.ERROR, since="0.1", cause="out-of-memory")
@@ -30,13 +30,13 @@ def limit_below_plan(verdict: Verdict) -> Sightings:
     enough = -(-max(certain, plan.peak_bytes or 0) * 11 // 10_000_000)
     known = {**facts(plan), "needed_bytes": certain, "bound": "lower"}
     yield Sighting(
-        headline=f"the model needs at least {format_bytes(certain)}, and its limit is {format_bytes(limit)}",
+        value=f"needs at least {format_bytes(certain, limit)}, the limit is {format_bytes(limit, limit)}",
         where=place(plan),
         evidence=(
             Evidence(f"needed: {needed_words(known)}", f"plan, {plan.accelerator}"),
-            Evidence(f"had: {format_bytes(limit)}, {SET_LIMIT}", "limits"),
+            Evidence(f"available: {format_bytes(limit, limit)}, {SET_LIMIT}", "limits"),
         ),
-        why="the run would end at its limit, so it was not started",
+        why="outlive did not start the run, because it would end at its limit",
         remedies=(
             Remedy(
                 "raise the limit, if the machine has the memory",
@@ -45,9 +45,9 @@ def limit_below_plan(verdict: Verdict) -> Sightings:
             ),
             *ways(verdict),
             Remedy(
-                "run it all the same, to see it end",
+                "run it anyway",
                 Tag.SAME_RESULTS,
-                command=run_command(plan, "--memory", f"{limit}B", "--force"),
+                command=run_command(plan, "--memory", exact_size(limit), "--force"),
             ),
         ),
         fault=Fault.MACHINE,

@@ -1,23 +1,25 @@
-"""it is not known whether the model fits
+"""The model may not fit in memory
 
 What it checks
-    Whether the planned peak is within the memory there is, but the plan cannot promise that it stays there:
-    memory whose size is known only when the model runs comes on top ("at least"), or less is left than the
-    plan may be off by (3 %, and 200 kB; twice the memory where it is an estimate).
+    The plan can guarantee that the peak stays within the memory. It cannot if sizes are known only at
+    run time ("at least"), or if the margin is smaller than the plan's uncertainty (3 % and 200 kB; a
+    factor of two for an estimate).
 
 Why it matters
-    A plan that may be too low proves nothing: the model would be killed, or refused, in the run that matters.
+    The peak may be higher than planned, and the system may kill or refuse the model.
 
 What to do
-    Run it under the same limit, with inputs as large as they get: what has run within a limit once fits it.
+    Run the model under the same limit with the largest inputs. A run within the limit proves that the
+    model fits.
 
 Limits
-    Sizes that hang on the values of inputs can be larger with other inputs.
+    Sizes that depend on input values may be larger with other inputs.
 """
 
 from outlive.arena.budget import Verdict
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
-from outlive.rules.plan_facts import amounts, memory_there, place, run_command, ways
+from outlive.rules.plan_facts import amounts, memory_there, need_and_memory, place, run_command, ways
+from outlive.units import exact_size
 
 _SHOWN = 3
 
@@ -29,16 +31,17 @@ def may_not_fit(verdict: Verdict) -> Sightings:
     plan, budget = verdict.plan, verdict.budget
     unknown = plan.unknown[:_SHOWN] if plan.bound == "lower" else ()
     tried = Remedy(
-        "run it under the same limit, with your largest inputs",
+        "run the model under the same limit with your largest inputs",
         Tag.SAME_RESULTS,
-        command=run_command(plan, "--memory", f"{budget.ram_bytes}B"),
+        command=run_command(plan, "--memory", exact_size(budget.ram_bytes)),
     )
     yield Sighting(
+        value=need_and_memory(verdict),
         where=place(plan),
         evidence=(
             *amounts(plan, verdict.needed_bytes),
             memory_there(verdict.budget),
-            *(Evidence(f"not known: {item}", "plan") for item in unknown),
+            *(Evidence(f"unknown: {item}", "plan") for item in unknown),
         ),
         why="; ".join(verdict.reasons),
         remedies=(tried, *ways(verdict)) if plan.accelerator != "tflm" else tuple(ways(verdict)),

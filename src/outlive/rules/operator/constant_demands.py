@@ -26,8 +26,8 @@ def _axes(slot: str, of: str, more: int = 0) -> Check:
         rank = (MOST_DIMENSIONS if shape is None else len(shape)) + more
         wrong = [axis for axis in op.values(slot) or () if not -rank <= axis < max(rank, 1)]
         if wrong:
-            known = "a tensor of any rank" if shape is None else f"a tensor of rank {len(shape)}"
-            yield f"{op.describe(slot)} holds {wrong[0]}, which is no dimension of {known}"
+            known = "a tensor of at most 8 dimensions" if shape is None else f"a tensor of rank {len(shape)}"
+            yield f"{op.describe(slot)} holds {wrong[0]}; {known} does not have this dimension"
 
     return check
 
@@ -37,7 +37,7 @@ def _at_least(least: int, *slots: str) -> Check:
         for slot in slots:
             wrong = [value for value in op.values(slot) or () if value < least]
             if wrong:
-                yield f"{op.describe(slot)} holds {wrong[0]}; {least} is the least possible"
+                yield f"{op.describe(slot)} contains {wrong[0]}; the minimum is {least}"
 
     return check
 
@@ -45,7 +45,7 @@ def _at_least(least: int, *slots: str) -> Check:
 def _not_zero(slot: str) -> Check:
     def check(op: PreparedOperator) -> Iterator[str]:
         if 0 in (op.values(slot) or ()):
-            yield f"{op.describe(slot)} holds 0; the kernel divides by it"
+            yield f"{op.describe(slot)} contains 0; the kernel divides by it"
 
     return check
 
@@ -59,7 +59,7 @@ def _indices(slot: str, of: str, axis: int = 0) -> Check:
             return
         wrong = [index for index in op.values(slot) or () if not 0 <= index < shape[along]]
         if wrong:
-            yield f"{op.describe(slot)} holds {wrong[0]}, there are {shape[along]} to pick from"
+            yield f"{op.describe(slot)} contains {wrong[0]}; the table has {shape[along]} entries"
 
     return check
 
@@ -71,9 +71,9 @@ def _order(op: PreparedOperator) -> Iterator[str]:
     rank = len(order)
     wrong = [axis for axis in order if not -rank <= axis < rank]
     if wrong:
-        yield f"{op.describe('i1')} holds {wrong[0]}, which is no dimension of a tensor of rank {rank}"
+        yield f"{op.describe('i1')} contains {wrong[0]}; a tensor of rank {rank} does not have this dimension"
     elif len({axis % rank for axis in order}) != rank:
-        yield f"{op.describe('i1')} is {list(order)}, in which a dimension occurs twice"
+        yield f"{op.describe('i1')} is {list(order)}; each dimension may occur once"
 
 
 def _parts(op: PreparedOperator) -> Iterator[str]:
@@ -86,22 +86,22 @@ def _parts(op: PreparedOperator) -> Iterator[str]:
     elif axes and shape is not None and -len(shape) <= axes[0] < len(shape):
         side, total = shape[axes[0]], sum(size for size in sizes if size != -1)
         if total > side or (total != side and -1 not in sizes):
-            yield f"{op.describe('i1')} sums to {total}, the side is {side}"
+            yield f"{op.describe('i1')} sums to {total}; the dimension is {side}"
 
 
 def _slice(op: PreparedOperator) -> Iterator[str]:
     begin, size, shape = op.values("i1"), op.values("i2"), op.shape("i0")
     if size is not None and any(length < -1 for length in size):
-        yield f"{op.describe('i2')} holds {min(size)}"
+        yield f"{op.describe('i2')} contains {min(size)}"
         return
     if begin is not None and any(start < 0 for start in begin):
-        yield f"{op.describe('i1')} holds {min(begin)}"
+        yield f"{op.describe('i1')} contains {min(begin)}"
         return
     if begin is None or size is None or shape is None or not len(begin) == len(size) == len(shape):
         return
     for axis, side in enumerate(shape):
         if begin[axis] + max(size[axis], 0) > side:
-            yield f"{size[axis]} elements from {begin[axis]} on are asked for, dimension {axis} has {side}"
+            yield f"{size[axis]} elements from {begin[axis]}; dimension {axis} has {side}"
 
 
 def _mirrored(op: PreparedOperator) -> Iterator[str]:
@@ -113,7 +113,7 @@ def _mirrored(op: PreparedOperator) -> Iterator[str]:
     for axis, side in enumerate(shape):
         most = max(ends[2 * axis], ends[2 * axis + 1])
         if most > side - edge and most > 0:
-            yield f"{op.describe('i1')} asks for {most} at dimension {axis}, which has {side}"
+            yield f"{op.describe('i1')} requests {most} in dimension {axis}, which has {side}"
 
 
 def _reshaped(op: PreparedOperator) -> Iterator[str]:
@@ -121,7 +121,7 @@ def _reshaped(op: PreparedOperator) -> Iterator[str]:
     if wanted is None:
         wanted = op.view.numbers("new_shape") if len(op.operator.inputs) == 1 else ()
     if any(size < -1 for size in wanted) or wanted.count(-1) > 1:
-        yield f"the new shape is {list(wanted[:8])}"
+        yield f"new shape {list(wanted[:8])}"
 
 
 def _top(op: PreparedOperator) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _top(op: PreparedOperator) -> Iterator[str]:
     if not count:
         return
     if count[0] < 0 or (shape and count[0] > shape[-1]):
-        room = "" if not shape else f"; there are {shape[-1]} to pick from"
+        room = "" if not shape else f"; the input has {shape[-1]} values"
         yield f"{op.describe('i1')} is {count[0]}{room}"
 
 
@@ -143,20 +143,20 @@ def _blocks(op: PreparedOperator) -> Iterator[str]:
         total *= size
     back = op.operator.type == "BATCH_TO_SPACE_ND"
     if back and shape[0] % total:
-        yield f"{op.describe('i1')} is {list(block)}, the batch of {shape[0]} is no multiple of {total}"
+        yield f"{op.describe('i1')} is {list(block)}; the batch of {shape[0]} is not a multiple of {total}"
     if ends is None or len(ends) != 2 * len(block) or len(shape) <= len(block) or back:
         return
     for axis, size in enumerate(block):
         side = shape[axis + 1] + ends[2 * axis] + ends[2 * axis + 1]
         if side % size:
-            yield f"{op.describe('i1')} is {list(block)}, side {axis + 1} is {side} with its padding"
+            yield f"{op.describe('i1')} is {list(block)}; dimension {axis + 1} is {side} with padding"
 
 
 def _powers(op: PreparedOperator) -> Iterator[str]:
     """rfft2d.cc: lengths are powers of two."""
     wrong = [size for size in op.values("i1") or () if size <= 0 or size & (size - 1)]
     if wrong:
-        yield f"{op.describe('i1')} holds {wrong[0]}, which is no power of two"
+        yield f"{op.describe('i1')} contains {wrong[0]}, not a power of two"
 
 
 def _stretched(op: PreparedOperator) -> Iterator[str]:
@@ -165,7 +165,7 @@ def _stretched(op: PreparedOperator) -> Iterator[str]:
         return
     ends = zip(shape[::-1], wanted[::-1], strict=False)
     if any(side not in (1, size) for side, size in ends):
-        yield f"{op.describe('i1')} is {list(wanted)}; {list(shape)} does not stretch to that"
+        yield f"{op.describe('i1')} is {list(wanted)}; {list(shape)} does not broadcast to it"
 
 
 def _scattered(op: PreparedOperator) -> Iterator[str]:
@@ -177,7 +177,7 @@ def _scattered(op: PreparedOperator) -> Iterator[str]:
     if not 0 < depth <= len(wanted):
         return
     if any(not 0 <= index < wanted[at % depth] for at, index in enumerate(indices)):
-        yield f"{op.describe('i0')} holds a place outside the shape {list(wanted)}"
+        yield f"{op.describe('i0')} contains an index outside the shape {list(wanted)}"
 
 
 def _picked(op: PreparedOperator) -> Iterator[str]:
@@ -187,7 +187,7 @@ def _picked(op: PreparedOperator) -> Iterator[str]:
         return
     depth = places[-1]
     if any(not 0 <= index < shape[at % depth] for at, index in enumerate(indices)):
-        yield f"{op.describe('i1')} holds a place outside the shape {list(shape)}"
+        yield f"{op.describe('i1')} contains an index outside the shape {list(shape)}"
 
 
 def _lengths(op: PreparedOperator) -> Iterator[str]:
@@ -195,16 +195,16 @@ def _lengths(op: PreparedOperator) -> Iterator[str]:
     if lengths and shape and 0 <= axis < len(shape):
         wrong = [size for size in lengths if not 0 <= size <= shape[axis]]
         if wrong:
-            yield f"{op.describe('i1')} holds {wrong[0]}, dimension {axis} has {shape[axis]}"
+            yield f"{op.describe('i1')} contains {wrong[0]}; dimension {axis} has {shape[axis]}"
 
 
 def _segments(slot: str) -> Check:
     def check(op: PreparedOperator) -> Iterator[str]:
         numbers, count = op.values("i1"), op.values(slot)
         if numbers and any(number < 0 for number in numbers) and slot == "i1":
-            yield f"{op.describe('i1')} holds {min(numbers)}"
+            yield f"{op.describe('i1')} contains {min(numbers)}"
         if numbers and count and slot != "i1" and max(numbers) >= count[0]:
-            yield f"{op.describe('i1')} holds {max(numbers)}, there are {count[0]} segments"
+            yield f"{op.describe('i1')} contains {max(numbers)}; the output has {count[0]} segments"
 
     return check
 

@@ -126,7 +126,7 @@ def shared_ends(op: PreparedOperator) -> list[str]:
 
 def aliased_outputs(op: PreparedOperator) -> Iterator[str]:
     """Outputs that are inputs of the same operator, in words."""
-    yield from (f"{op.describe(slot)} is one of its inputs too" for slot in shared_ends(op))
+    yield from (f"{op.describe(slot)} is also an input" for slot in shared_ends(op))
 
 
 def works_in_place(op: PreparedOperator) -> bool:
@@ -140,12 +140,12 @@ def variable_faults(op: PreparedOperator) -> Iterator[str]:
     for position in STATE_SLOTS.get(op.operator.type, ()):
         tensor = op.tensor(f"i{position}")
         if tensor is not None and not tensor.is_variable:
-            yield f"{op.describe(f'i{position}')} keeps the state and is not marked as variable"
+            yield f"{op.describe(f'i{position}')} is a state without the variable flag"
     for slot in op.slots("o*"):
         tensor = op.tensor(slot)
         if tensor is not None and tensor.is_variable and op.table.where[tensor.index] == "dynamic":
-            yield f"{op.describe(slot)} is marked as variable, and its size is known in a run only"
+            yield f"{op.describe(slot)} has the variable flag and a dynamic size"
     for slot in op.slots("i*"):
         tensor = op.tensor(slot)
         if tensor is not None and tensor.is_variable and op.table.constant(tensor.index):
-            yield f"{op.describe(slot)} is marked as variable and has a constant value"
+            yield f"{op.describe(slot)} has the variable flag and a constant value"

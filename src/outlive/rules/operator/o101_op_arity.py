@@ -1,18 +1,18 @@
-"""an operator has the wrong number of tensors
+"""Wrong number of tensors
 
 What it checks
-    How many inputs and outputs each operator has, against what its kernel takes; for SPLIT, UNPACK and
-    PACK also against their count.
+    Each operator has as many inputs and outputs as its kernel takes; SPLIT, UNPACK and PACK also as
+    many as their count option says.
 
 Why it matters
-    Most kernels refuse such an operator. Some, and XNNPACK, take tensors from behind the end of the list:
-    the process dies.
+    Most kernels refuse such an operator. Some kernels, and XNNPACK, read past the end of the list and
+    crash the process.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    Operators that LiteRT has no kernel for, and custom ones, are not looked at.
+    Custom operators, and operators without a LiteRT kernel, are not checked.
 """
 
 from outlive.rules.api import Iterator, Severity, rule
@@ -36,7 +36,7 @@ def _faults(op: PreparedOperator) -> Iterator[str]:
 RULE = rule("O101", "op-arity", Severity.ERROR, since="0.1", cause="op-arity")(
     operators_with(
         _faults,
-        "a tensor was added or dropped, or the operator is not the one it was",
+        "a tool added or removed a tensor, or changed the operator",
         among=operators_of,
     )
 )

@@ -1,17 +1,17 @@
-"""an operator reads a tensor that nothing fills
+"""Operator reads a tensor without data
 
 What it checks
-    That every tensor an operator reads is a constant, a variable, an input of its graph, or the output of
-    an operator.
+    Every tensor that an operator reads is a constant, a variable, an input of its graph, or the output
+    of an operator.
 
 Why it matters
-    Such a tensor has no memory: the kernel reads from address 0, and the process dies.
+    The tensor has no memory: the kernel reads from address 0 and crashes the process.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    An operator that only looks at the shape is left alone. The order of operators is not looked at.
+    Operators that read only the shape are exempt. The order of operators is not checked.
 """
 
 from itertools import islice
@@ -35,13 +35,11 @@ def _has_other_rule(item: Unfilled) -> bool:
 
 
 def _sight(model: Model, item: Unfilled) -> Sighting:
-    facts = [
-        f"{item.reader.name} reads {tensor_name(item.tensor)}; no operator writes it, and it is no input"
-    ]
+    facts = [f"{tensor_name(item.tensor)}; {item.reader.name} reads it, and no operator writes it"]
     op = item.overwriter or item.stray_writer or item.reader
     if item.overwriter is not None:
-        facts.append(f"{item.overwriter.name} writes to its own input instead")
+        facts.append(f"{item.overwriter.name} overwrites its own input instead")
     if item.stray_writer is not None:
         facts.append(f"{item.stray_writer.name} writes to a constant instead")
-    why = "an index of a tensor was changed, or the operator before was removed"
+    why = "a tool changed the index of a tensor, or removed the operator that writes it"
     return sight(model, op, facts, why, cause="tensor-aliased" if item.overwriter is not None else "")

@@ -1,18 +1,18 @@
-"""an operator writes to the tensor it reads from
+"""Output overwrites an input of the same operator
 
 What it checks
-    Operators with one tensor among both their inputs and outputs, unless they work element by element on
-    one shape.
+    No operator has the same tensor as input and output, unless it works element by element on one
+    shape.
 
 Why it matters
-    The kernel gives the output another shape or place and so loses its input, or reads what it has just
-    written: wrong results, or writes past the end of memory.
+    The kernel resizes or moves the output and loses its input, or it reads values that it has just
+    written. The results are wrong, or the kernel writes past the end of memory.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    O131 reports what works element by element.
+    O131 reports operators that work element by element.
 """
 
 from outlive.model import Model
@@ -26,5 +26,5 @@ def _kernels(model: Model) -> Iterator[PreparedOperator]:
 
 
 RULE = rule("O104", "output-aliases-input", Severity.ERROR, since="0.1", cause="tensor-aliased")(
-    operators_with(aliased_outputs, "input and output need memory of their own", among=_kernels)
+    operators_with(aliased_outputs, "input and output need separate memory", among=_kernels)
 )

@@ -1,17 +1,17 @@
-"""an operator writes to a constant of the file
+"""Operator writes to a constant
 
 What it checks
-    That no output of an operator has a buffer with bytes in the file.
+    No output of an operator has a buffer with bytes in the file.
 
 Why it matters
-    Constants lie in the mapped file, which cannot be written: the process dies, or the runtime refuses to
-    resize the tensor.
+    Constants lie in the memory-mapped file, which is read-only. The process crashes, or the runtime
+    refuses to resize the tensor.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    Where another tensor is never filled because of it, O103 reports that instead.
+    If another tensor has no data as a result, O103 reports that instead.
 """
 
 from outlive.model import Model
@@ -29,9 +29,9 @@ def _faults(op: PreparedOperator) -> Iterator[str]:
     for slot in overwritten_constants(op):
         tensor = op.tensor(slot)
         if tensor is not None:
-            yield f"{op.describe(slot)} has buffer {tensor.buffer_index}, which holds bytes of the file"
+            yield f"{op.describe(slot)} uses buffer {tensor.buffer_index}, which has data in the file"
 
 
 RULE = rule("O105", "output-is-constant", Severity.ERROR, since="0.1", cause="buffer-aliased")(
-    operators_with(_faults, "the buffer of another tensor was given to this one", among=_unreported)
+    operators_with(_faults, "a tool assigned the buffer of another tensor to this one", among=_unreported)
 )

@@ -1,22 +1,20 @@
-"""an operator has a tensor of a type that its kernel does not take
+"""Unsupported tensor type for this operator
 
 What it checks
-    The types of all inputs and outputs of each operator, against what its kernel takes in each place, and
-    against each other.
+    The kernel of each operator supports the types of its inputs and outputs, alone and in combination.
 
 Why it matters
-    Kernels that check refuse the model. Others take the bytes for what they are not, and read or write
-    past the end.
+    Some kernels refuse the model. Others misinterpret the bytes, and read or write past the end.
 
 What to do
-    Convert the model again, or quantize it otherwise: not every operator has a kernel for every type.
+    Convert the model again, or quantize it differently: not every operator has a kernel for every type.
 
 Limits
-    Types that a kernel sets itself are left alone. What only XNNPACK takes counts as taken.
+    Types that a kernel sets itself are exempt. A type that only XNNPACK supports counts as supported.
 """
 
+from outlive.kernels.litert.kernel_signatures import KernelSignature
 from outlive.rules.api import Iterator, Severity, rule
-from outlive.rules.operator.kernel_signatures import KernelSignature
 from outlive.rules.operator.prepared import PreparedOperator, operators_with
 
 
@@ -32,7 +30,7 @@ def _not_taken(op: PreparedOperator, signature: KernelSignature) -> Iterator[str
     for slot, allowed in signature.types.items():
         found = op.dtype(slot)
         if found and found not in allowed:
-            yield f"{op.describe(slot)} is {found}; the kernel takes {_list(allowed)}"
+            yield f"{op.describe(slot)} is {found}; the kernel supports {_list(allowed)}"
 
 
 def _not_fitting(op: PreparedOperator, signature: KernelSignature) -> Iterator[str]:
@@ -41,7 +39,7 @@ def _not_fitting(op: PreparedOperator, signature: KernelSignature) -> Iterator[s
         allowed = table.get(leading)
         if found and allowed is not None and found not in allowed:
             words = op.describe(slot)
-            yield f"{words} is {found}; beside {leading} the kernel takes {_list(allowed)}"
+            yield f"{words} is {found}; with {leading} the kernel supports {_list(allowed)}"
 
 
 def _not_alike(op: PreparedOperator, signature: KernelSignature) -> Iterator[str]:
@@ -50,7 +48,7 @@ def _not_alike(op: PreparedOperator, signature: KernelSignature) -> Iterator[str
         others = [slot for slot in slots[1:] if op.dtype(slot) != op.dtype(slots[0])]
         for slot in others[:3]:
             first = f"{op.describe(slots[0])} is {op.dtype(slots[0])}"
-            yield f"{op.describe(slot)} is {op.dtype(slot)}, {first}; they must be of one type"
+            yield f"{op.describe(slot)} is {op.dtype(slot)}, {first}; the types must be equal"
 
 
 def _list(types: frozenset[str]) -> str:
@@ -59,7 +57,5 @@ def _list(types: frozenset[str]) -> str:
 
 
 RULE = rule("O106", "tensor-type-mismatch", Severity.ERROR, since="0.1", cause="tensor-type-mismatch")(
-    operators_with(
-        _faults, "the type was changed without the rest, or there is no kernel for this combination"
-    )
+    operators_with(_faults, "a tool changed the type, or no kernel supports this combination")
 )

@@ -1,19 +1,19 @@
-"""a constant points outside what it speaks of
+"""Constant out of range
 
 What it checks
-    Constants that are axes, orders, indices, sizes, paddings, strides, block sizes and divisors, against
-    the shapes they speak of.
+    Constants that are axes, permutations, indices, sizes, paddings, strides, block sizes and divisors
+    fit the shapes they apply to.
 
 Why it matters
-    Some kernels check and refuse; others read and write at the place that the constant names, or divide
-    by zero.
+    Some kernels refuse the model. Others read and write at the position in the constant, or divide by
+    zero.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    Only values that the file decides, and shapes that do not wait for a run. Integers only, up to 1,024
-    of them.
+    The rule checks integers that are fixed in the file, at most 1,024 of each constant, against shapes
+    that are known before a run.
 """
 
 from outlive.rules.api import Severity, rule
@@ -21,5 +21,5 @@ from outlive.rules.operator.constant_demands import constant_faults
 from outlive.rules.operator.prepared import operators_with
 
 RULE = rule("O107", "constant-out-of-range", Severity.ERROR, since="0.1", cause="constant-out-of-range")(
-    operators_with(constant_faults, "the constant was changed, or made for another shape")
+    operators_with(constant_faults, "a tool changed the constant, or it belongs to another shape")
 )

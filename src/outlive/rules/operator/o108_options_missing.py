@@ -1,18 +1,18 @@
-"""an operator lacks the options that it cannot do without
+"""Operator options missing
 
 What it checks
-    That operators which divide, count or choose by an option have the table with their options, and not
-    that of another operator.
+    Operators that divide, count or select by an option have their options table, and not that of
+    another operator.
 
 Why it matters
-    Without the table all options are zero: strides, counts and sizes of zero make kernels refuse, divide
-    by zero, or read past lists.
+    Without the table every option is zero. Strides, counts and sizes of zero make kernels refuse the
+    model, divide by zero, or read past lists.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    Operators for which zero is a fair choice of all options are left alone.
+    Operators for which zero is a valid value of every option are exempt.
 """
 
 from collections.abc import Mapping
@@ -63,11 +63,11 @@ _TABLES: Mapping[str, str] = {
 def _faults(op: PreparedOperator) -> Iterator[str]:
     needed, options = _TABLES.get(op.operator.type), op.operator.options
     if needed is not None and options is None:
-        yield f"it has no {needed}"
+        yield f"no {needed}"
     elif needed is not None and options is not None and options.table != needed:
-        yield f"it has {options.table} where {needed} belong"
+        yield f"{options.table} instead of {needed}"
 
 
 RULE = rule("O108", "options-missing", Severity.ERROR, since="0.1", cause="options-missing")(
-    operators_with(_faults, "without its table, every option is taken to be zero", among=operators_of)
+    operators_with(_faults, "without the table, every option is zero", among=operators_of)
 )

@@ -1,18 +1,18 @@
-"""an option of an operator has a value its kernel cannot use
+"""Invalid operator option
 
 What it checks
-    Strides, dilations, windows, counts, axes, block sizes and masks in the options of each operator,
-    against shapes and counts of its tensors.
+    Strides, dilations, windows, counts, axes, block sizes and masks in the options of each operator fit
+    the shapes and the number of its tensors.
 
 Why it matters
-    Some kernels check and refuse; others divide by zero, or loop over more tensors or elements than there
-    are.
+    Some kernels refuse the model. Others divide by zero, or loop past the end of a list of tensors or
+    elements.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    Shapes that wait for a run are not compared.
+    Shapes that are known only at run time are not compared.
 """
 
 from outlive.rules.api import Severity, rule
@@ -20,5 +20,5 @@ from outlive.rules.operator.option_demands import option_faults
 from outlive.rules.operator.prepared import operators_with
 
 RULE = rule("O109", "option-out-of-range", Severity.ERROR, since="0.1", cause="option-out-of-range")(
-    operators_with(option_faults, "the option was changed, or belongs to another operator")
+    operators_with(option_faults, "a tool changed the option, or it belongs to another operator")
 )

@@ -1,17 +1,17 @@
-"""a tensor has a number of dimensions that its kernel does not take
+"""Unsupported tensor rank
 
 What it checks
-    The rank of each input against what the kernel takes, and against the constants that have an entry for
-    each dimension.
+    The kernel supports the rank of each input, and constants with one entry per dimension have as many
+    entries as the rank.
 
 Why it matters
-    Kernels that check refuse the model; others read dimensions that are not there.
+    Some kernels refuse the model. Others read dimensions that do not exist.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    Shapes that wait for a run are not compared.
+    Shapes that are known only at run time are not compared.
 """
 
 from outlive.rules.api import Severity, rule
@@ -19,5 +19,5 @@ from outlive.rules.operator.prepared import operators_with
 from outlive.rules.operator.shape_demands import rank_faults
 
 RULE = rule("O110", "rank-mismatch", Severity.ERROR, since="0.1", cause="rank-mismatch")(
-    operators_with(rank_faults, "a dimension was added or lost")
+    operators_with(rank_faults, "a tool added or removed a dimension")
 )

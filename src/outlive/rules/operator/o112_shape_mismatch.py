@@ -1,18 +1,18 @@
-"""the shapes of an operator's tensors do not fit each other
+"""Mismatched tensor shapes
 
 What it checks
-    Channels, windows, biases, matrix sides, joined and stretched shapes of each operator, as the kernel
-    compares them or relies on them.
+    Channels, windows, biases, matrix dimensions, concatenated and broadcast shapes of each operator
+    match, as the kernel requires.
 
 Why it matters
-    Kernels that check refuse the model; others read or write past the end of the smaller tensor.
+    Some kernels refuse the model. Others read or write past the end of the smaller tensor.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    Shapes that wait for a run are not compared. The shapes that a file gives to tensors in between do not
-    count: kernels set them.
+    Shapes that are known only at run time are not compared. Shapes that the file gives to intermediate
+    tensors do not count, because kernels set them.
 """
 
 from outlive.rules.api import Iterator, Severity, rule
@@ -28,5 +28,5 @@ def _faults(op: PreparedOperator) -> Iterator[str]:
 
 
 RULE = rule("O112", "shape-mismatch", Severity.ERROR, since="0.1", cause="shape-mismatch")(
-    operators_with(_faults, "a shape was changed without the others")
+    operators_with(_faults, "a tool changed one shape, but not the others")
 )

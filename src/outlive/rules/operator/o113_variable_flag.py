@@ -1,17 +1,18 @@
-"""a tensor is marked as variable where it must not be
+"""Wrong variable flag on a tensor
 
 What it checks
-    That states of recurrent operators are variable tensors, and that variables have neither a constant
-    value nor a size that only a run knows.
+    States of recurrent operators are variable tensors, and variable tensors have neither a constant
+    value nor a dynamic size.
 
 Why it matters
-    The runtime refuses the model: a state must keep its memory from one run to the next.
+    The runtime refuses the model: a state must keep its memory between runs.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    Variables of READ_VARIABLE and ASSIGN_VARIABLE are another thing.
+    Resource variables (READ_VARIABLE, ASSIGN_VARIABLE) are a different feature, and are not checked
+    here.
 """
 
 from outlive.rules.api import Severity, rule
@@ -19,5 +20,5 @@ from outlive.rules.operator.graph_demands import variable_faults
 from outlive.rules.operator.prepared import operators_with
 
 RULE = rule("O113", "variable-flag", Severity.ERROR, since="0.1", cause="variable-flag")(
-    operators_with(variable_faults, "the mark decides where the tensor lives between two runs")
+    operators_with(variable_faults, "the flag decides whether the tensor keeps its memory between runs")
 )

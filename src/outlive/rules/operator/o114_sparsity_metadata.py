@@ -1,18 +1,17 @@
-"""a sparse constant is not described as its reader needs it
+"""Invalid sparsity metadata
 
 What it checks
-    The levels, order, blocks, segments and indices of sparse constants against their shapes, and that
-    their reader knows sparse tensors.
+    The levels, order, blocks, segments and indices of sparse constants match their shapes, and the
+    operator that reads them supports sparse tensors.
 
 Why it matters
-    The runtime believes the description: kernels follow pointers that are not set, and indices past the
-    end.
+    The runtime trusts the metadata: kernels follow null pointers, and indices past the end.
 
 What to do
-    Convert the model again, or without sparsity.
+    Convert the model again, or convert it without sparsity.
 
 Limits
-    Indices are not compared with the sides they count.
+    Indices are not compared with the size of the dimension that they index.
 """
 
 from itertools import pairwise
@@ -42,24 +41,24 @@ def _faults(tensor: Tensor, sparsity: Sparsity, reader: str) -> Iterator[str]:
     rank = len(tensor.shape)
     bare = [at for at, level in enumerate(levels) if level.format == "SPARSE_CSR" and not _is_csr(level)]
     if bare:
-        yield f"level {bare[0]} is compressed and has no segments or indices"
+        yield f"level {bare[0]} is compressed, without segments or indices"
         return
     if reader not in _KNOW_SPARSE:
         stored, dense = tensor.stored_bytes, tensor.size_bytes
         if dense is not None and stored < dense:
-            yield f"{stored} bytes of a sparse tensor, read as if they were all {dense}"
+            yield f"{stored} bytes of a sparse tensor, read as {dense} dense bytes"
         return
     if len(order) != rank + len(blocks) or len(levels) != len(order) or len(order) > _MOST_DIMENSIONS:
         yield (
             f"rank {rank} with {len(blocks)} blocked dimensions needs {rank + len(blocks)} levels, "
-            f"it has {len(order)} in its order and {len(levels)} described"
+            f"not {len(order)} in the order and {len(levels)} described"
         )
         return
     if sorted(order) != list(range(len(order))) or any(not 0 <= axis < rank for axis in blocks):
-        yield f"its order of dimensions is {list(order)} and its blocks are {list(blocks)}"
+        yield f"dimension order {list(order)} with blocks {list(blocks)}"
         return
     if reader == "FULLY_CONNECTED" and not _is_csr(levels[1]):
-        yield "its second level is not compressed, and the kernel takes it for that"
+        yield "second level not compressed; the kernel reads it as compressed"
         return
     yield from _levels(levels)
 
@@ -73,7 +72,7 @@ def _levels(levels: tuple[SparseDimension, ...]) -> Iterator[str]:
     for number, level in enumerate(levels):
         if level.format == "DENSE":
             if level.dense_size <= 0:
-                yield f"level {number} has the size {level.dense_size}"
+                yield f"level {number} has size {level.dense_size}"
                 return
             rows *= level.dense_size
             continue
@@ -82,7 +81,7 @@ def _levels(levels: tuple[SparseDimension, ...]) -> Iterator[str]:
             yield f"level {number} has {len(segments)} segments and {len(indices)} indices for {rows} rows"
             return
         if any(a > b for a, b in pairwise(segments)) or min(indices, default=0) < 0:
-            yield f"the segments of level {number} do not rise"
+            yield f"the segments of level {number} are not sorted"
             return
         rows = len(indices)
 
@@ -92,5 +91,5 @@ def _numbers(values: memoryview | tuple[int, ...] | None) -> list[int]:
 
 
 RULE = rule("O114", "sparsity-metadata", Severity.ERROR, since="0.1", cause="sparsity-metadata")(
-    operators_with(_sparsity_faults, "how a sparse constant is stored is believed unseen")
+    operators_with(_sparsity_faults, "the runtime trusts the sparsity metadata without a check")
 )

@@ -1,18 +1,17 @@
-"""an end of the graph is the wrong tensor
+"""Wrong tensor at a graph boundary
 
 What it checks
-    Inputs of a graph that are constants, outputs of operators, or read by nothing, while an operator reads
-    a tensor that nothing fills; outputs that nothing writes.
+    No input of a graph is a constant, the output of an operator, or unused while an operator reads a
+    tensor without data. An operator writes every output of the graph.
 
 Why it matters
-    What the caller gives goes to the wrong tensor, and the operator that waits for it reads from address
-    0.
+    The caller's data goes to the wrong tensor, and the operator that needs it reads from address 0.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    Inputs that are merely unused are allowed.
+    Inputs that are only unused are allowed.
 """
 
 from itertools import islice
@@ -26,17 +25,19 @@ from outlive.rules.wording import file_name, tensor_name
 
 @rule("O115", "graph-io-index", Severity.ERROR, since="0.1", cause="graph-io-index")
 def graph_io_index(model: Model) -> Sightings:
-    why = "an index among the inputs or outputs of the graph was changed"
+    why = "a tool changed an index among the inputs or outputs of the graph"
     for item in islice((item for item in unfilled(model) if item.strays), MOST_SIGHTINGS):
-        facts = [f"{tensor_name(item.tensor)} is read, and nothing fills it"]
+        facts = [f"{tensor_name(item.tensor)} is read but never written"]
         facts += [
-            f"{tensor_name(tensor)} is an input, and no caller is waited for there" for tensor in item.strays
+            f"{tensor_name(tensor)} is an input, but no operator expects data there" for tensor in item.strays
         ]
         yield sight(model, item.reader, facts, why)
     for name in islice(_unwritten(model), 1):
-        evidence = Evidence(f"{name} is an output; no operator writes it", "file")
+        evidence = Evidence(f"{name} is an output that no operator writes", "file")
         place = file_name(model.path)
-        yield Sighting(where=place, evidence=(evidence,), why=why, remedies=(CONVERT_AGAIN,))
+        yield Sighting(
+            value=evidence.fact, where=place, evidence=(evidence,), why=why, remedies=(CONVERT_AGAIN,)
+        )
 
 
 def _unwritten(model: Model) -> Iterator[str]:

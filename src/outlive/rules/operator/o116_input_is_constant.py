@@ -1,17 +1,18 @@
-"""an input of the model is a constant of the file
+"""Model input is a constant
 
 What it checks
-    That no input of the model has a buffer with bytes in the file.
+    No input of the model has a buffer with bytes in the file.
 
 Why it matters
-    Constants lie in the mapped file, which cannot be written: the process dies when the input is set.
+    Constants lie in the memory-mapped file, which is read-only: the process crashes when you set the
+    input.
 
 What to do
-    Convert the model again. If a tool edited it, look for the mistake there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    It does no harm as long as that input is not set. Where an operator waits for another tensor instead,
-    O115 says so.
+    The model is safe as long as you do not set that input. If an operator reads another tensor without
+    data, O115 reports it.
 """
 
 from itertools import islice
@@ -28,5 +29,5 @@ def input_is_constant(model: Model) -> Sightings:
     if any(item.strays for item in unfilled(model)):
         return
     for op, tensor in islice(constant_inputs(model), MOST_SIGHTINGS):
-        fact = f"{tensor_name(tensor)} is an input and has buffer {tensor.buffer_index}, which holds bytes"
-        yield sight(model, op, [fact], "the buffer of a constant was given to an input")
+        fact = f"{tensor_name(tensor)} uses buffer {tensor.buffer_index}, which has data in the file"
+        yield sight(model, op, [fact], "a tool assigned the buffer of a constant to an input")

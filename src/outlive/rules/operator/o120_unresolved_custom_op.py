@@ -1,18 +1,19 @@
-"""a custom operator has no kernel in the runtime
+"""Custom operator without a kernel
 
 What it checks
-    Custom operators against the ones that LiteRT brings along, and what is known to bring the others.
+    LiteRT has a kernel for each custom operator. For known operators, the finding names the library
+    that has the kernel.
 
 Why it matters
-    The model loads, and is refused when tensors are allocated: Encountered unresolved custom op.
+    The model loads, and allocate_tensors() refuses it: "Encountered unresolved custom op".
 
 What to do
-    Use the library that has the operator, register a kernel of your own (custom_op_registerers), or
-    convert the model without it.
+    Use the library that has the operator, register your own kernel (custom_op_registerers), or convert
+    the model without the operator.
 
 Limits
-    Whether you register a kernel cannot be seen in the file: if you do, ignore this. Operators that XNNPACK
-    takes count as resolved; without it they are not.
+    The file does not show whether you register a kernel. If you do, ignore this finding. Operators that
+    XNNPACK supports count as resolved; without XNNPACK they are not.
 """
 
 from outlive.kernels.litert.custom import CUSTOM_KERNELS
@@ -20,6 +21,7 @@ from outlive.model import Model
 from outlive.rules.api import Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.operator_kinds import IN_XNNPACK, flex_name, kinds_of, resolver_of
 from outlive.rules.operator.prepared import sight
+from outlive.units import plural
 
 
 @rule("O120", "unresolved-custom-op", Severity.ERROR, since="0.1", cause="unresolved-custom-op")
@@ -28,12 +30,12 @@ def unresolved_custom_op(model: Model) -> Sightings:
         if name in CUSTOM_KERNELS or name in IN_XNNPACK or flex_name(name):
             continue
         known = resolver_of(name)
-        facts = [f"{count} of it; LiteRT has no kernel of this name"]
-        action = known or "register a kernel for it: Interpreter(custom_op_registerers=[...])"
+        facts = [f"{name}, used {plural(count, 'time')}; LiteRT has no kernel with this name"]
+        action = known or "register a kernel: Interpreter(custom_op_registerers=[...])"
         remedies = (
             Remedy(action, Tag.SAME_RESULTS),
             Remedy("convert the model without the operator", Tag.CHANGES_MODEL),
         )
         yield sight(
-            model, op, facts, "an operator is custom if its kernel comes with the application", remedies
+            model, op, facts, "the application must provide the kernel of a custom operator", remedies
         )

@@ -1,20 +1,20 @@
-"""TensorFlow's converter gave up
+"""TensorFlow's converter refused the model
 
 What it checks
-    The words with which tf.lite.TFLiteConverter gave up, inside outlive.convert, or in an exception that is
-    given to outlive.diagnose. Most often an op has no counterpart, and they name it.
+    The error of tf.lite.TFLiteConverter in outlive.convert, or in an exception that you pass to
+    outlive.diagnose. In most cases an op has no TensorFlow Lite counterpart, and the error names it.
 
 Why it matters
-    TensorFlow has over a thousand ops, TensorFlow Lite some two hundred. What has no counterpart can be taken
-    over as it is (a Flex op, which needs TensorFlow's own interpreter), or under its name (a custom op, which
-    needs your own kernel), or not at all.
+    TensorFlow has over a thousand ops, TensorFlow Lite about two hundred. An op without a counterpart
+    becomes a Flex op, which needs TensorFlow's own interpreter, or a custom op, which needs your own
+    kernel. Otherwise the converter refuses the model.
 
 What to do
-    Compute it by other ops, or outside of the model; or allow Flex ops, if the program that runs the model
-    has them.
+    Replace the op by other ops, or move it out of the model. If the program that runs the model has the
+    Flex delegate, allow Flex ops.
 
 Limits
-    The converter names the op and not always the line that made it.
+    The converter names the op, but not always the line of your code that created it.
 """
 
 import re
@@ -27,16 +27,16 @@ _LISTS = re.compile(r"^\s*(Flex|Custom) ops: ([\w, .]+)$", re.MULTILINE)
 _NEITHER = re.compile(r"'tf\.(\w+)' op is neither a custom op nor a flex op")
 _MOST_NAMED = 8
 _FLEX = Remedy(
-    "allow Flex ops, which only TensorFlow's own interpreter runs",
+    "allow Flex ops, which only TensorFlow's interpreter runs",
     Tag.CHANGES_MODEL,
     command='outlive.convert(..., supported_ops=["TFLITE_BUILTINS", "SELECT_TF_OPS"])',
 )
 _CUSTOM = Remedy(
-    "leave it in as a custom op, for which the program brings its own kernel",
+    "keep the op as a custom op, and register your own kernel",
     Tag.CHANGES_MODEL,
     command="outlive.convert(..., allow_custom_ops=True)",
 )
-_OTHERWISE = Remedy("compute it by other ops, or before or after the model", Tag.CHANGES_MODEL)
+_OTHERWISE = Remedy("replace the op by other ops, or move it out of the model", Tag.CHANGES_MODEL)
 
 
 @rule("O125", "converter-refused", Severity.ERROR, since="0.1")
@@ -48,11 +48,14 @@ def converter_refused(call: Call) -> Sightings:
     names = list(dict.fromkeys([*listed, *_NEITHER.findall(call.text)]))
     listing = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
     words = next((line.strip() for line in call.text.splitlines() if line.strip()), "nothing")
-    fact = f"not among its ops: {listing}" if names else f"it said: {words[:200]}"
+    fact = f"no TensorFlow Lite op for {listing}" if names else f"error: {words[:200]}"
     yield Sighting(
-        where=listing or "the converter",
+        value=f"no op for {listing}" if names else words[:200],
+        where=listing or "tf.lite.TFLiteConverter",
         evidence=(Evidence(fact, "TensorFlow's converter"),),
-        why="TensorFlow Lite has no op that computes this" if names else "it could not make a model of this",
+        why="TensorFlow Lite has fewer ops than TensorFlow"
+        if names
+        else "the converter could not convert it",
         remedies=((_FLEX, _OTHERWISE) if "Flex" in lists else (_OTHERWISE, _CUSTOM)) if names else (),
         fault=Fault.FILE,
         cause="unsupported-op" if names else "",

@@ -1,19 +1,19 @@
-"""the size of tensors is known in a run only
+"""Dynamic tensor sizes
 
 What it checks
-    Operators whose output gets its size from data, such as WHERE, UNIQUE, or a RESHAPE to a shape that is
-    computed.
+    No operator has an output whose size depends on data, such as WHERE, UNIQUE, or a RESHAPE to a
+    computed shape.
 
 Why it matters
-    Behind them the runtime allocates while it runs, XNNPACK leaves the rest to slower kernels, and
-    accelerators (GPU, NPU) refuse the graph.
+    After such an operator the runtime allocates memory during the run, XNNPACK leaves the rest to
+    slower kernels, and accelerators (GPU, NPU) refuse the graph.
 
 What to do
-    Give inputs a fixed shape, and compute sizes when you convert.
+    Give inputs a fixed shape, and compute sizes at conversion.
 
 Limits
-    It hurts only if you want an accelerator, or memory that does not change. Loops and branches are not
-    looked into.
+    This matters only if you need an accelerator or constant memory use. Loops and branches are not
+    checked.
 """
 
 from outlive.kernels.litert.tensor_table import UNSIZED
@@ -28,14 +28,15 @@ def dynamic_tensors(model: Model) -> Sightings:
     found = [op for op in operators_of(model) if _is_sized_late(op)]
     if not found:
         return
-    facts = [f"{op.name} gives a tensor of a size that depends on data" for op in found[:5]]
+    facts = [f"{op.name} has an output whose size depends on data" for op in found[:5]]
     if len(found) > len(facts):
         facts.append(f"{len(found) - len(facts)} more")
     yield Sighting(
+        value=facts[0],
         where=file_name(model.path),
         evidence=tuple(Evidence(fact, "shapes and values in the file") for fact in facts),
-        why="accelerators plan their memory before a run, and refuse what they cannot plan",
-        remedies=(Remedy("convert with fixed shapes, if an accelerator is to run it", Tag.CHANGES_MODEL),),
+        why="accelerators plan memory before the run, and refuse dynamic sizes",
+        remedies=(Remedy("convert it with fixed shapes if you need an accelerator", Tag.CHANGES_MODEL),),
     )
 
 

@@ -1,17 +1,18 @@
-"""an operator writes over its own input
+"""Operator works in place
 
 What it checks
-    Operators that work element by element and have one tensor as input and output.
+    No operator that works element by element has the same tensor as input and output.
 
 Why it matters
-    LiteRT's kernels can do that. A delegate may not, and any other reader of the tensor gets the new
+    LiteRT's kernels support this. A delegate may not, and every other reader of the tensor sees the new
     value.
 
 What to do
-    Convert the model again; if a tool edited it, look there.
+    Convert the model again. If a tool edited the file, check that tool.
 
 Limits
-    It hurts if another operator needs the old value, or a delegate takes the operator.
+    The results are wrong only if another operator needs the old value, or if a delegate without support
+    for it runs the operator.
 """
 
 from outlive.model import Model
@@ -25,5 +26,5 @@ def _in_place(model: Model) -> Iterator[PreparedOperator]:
 
 
 RULE = rule("O131", "in-place-output", Severity.WARNING, since="0.1", cause="tensor-aliased")(
-    operators_with(aliased_outputs, "it hurts if anything else needs the old value", among=_in_place)
+    operators_with(aliased_outputs, "every other reader of the tensor sees the new value", among=_in_place)
 )

@@ -1,25 +1,26 @@
-"""an input has a placeholder for a shape
+"""Input shape is a placeholder
 
 What it checks
-    Inputs of images, sound or text whose open dimensions are all 1 in the file, such as 1x1 for a
+    No image, audio or text input has 1 in the file for every dynamic dimension, such as 1x1 for a
     sequence of any length.
 
 Why it matters
-    The model allocates as if one element were given: it fails in an operator that needs more, or computes
-    on one.
+    The runtime allocates the model for one element. The model fails in an operator that needs more, or
+    computes with one element.
 
 What to do
-    Resize the input before tensors are allocated: interpreter.resize_tensor_input(index, shape).
+    Resize the input before you allocate tensors: interpreter.resize_tensor_input(index, shape).
 
 Limits
-    It hurts unless one element is what you mean. Models with an open batch alone are left alone.
+    The finding does not apply if you mean one element. Models in which only the batch is dynamic are
+    exempt.
 """
 
 from outlive.model import Model, Tensor
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.operator.o133_placeholder_refused import refusals
 from outlive.rules.wording import file_name, tensor_name
-from outlive.units import format_shape
+from outlive.units import format_shape, plural
 
 
 @rule("O132", "placeholder-input", Severity.WARNING, since="0.1")
@@ -28,14 +29,15 @@ def placeholder_input(model: Model) -> Sightings:
     if not found or any(refusals(model)):  # O133 says more
         return
     facts = [
-        f"{tensor_name(tensor)} is {format_shape(tensor.shape)}, open in {_open(tensor)} of its dimensions"
+        f"{tensor_name(tensor)} is {format_shape(tensor.shape)} with {plural(_open(tensor), 'open size')}"
         for tensor in found[:5]
     ]
     yield Sighting(
+        value=facts[0],
         where=file_name(model.path),
         evidence=tuple(Evidence(fact, "shape signature") for fact in facts),
-        why="it hurts if you give more than one element without resizing the input first",
-        remedies=(Remedy("resize the input before tensors are allocated", Tag.SAME_RESULTS),),
+        why="the model allocates for one element unless you resize the input first",
+        remedies=(Remedy("resize the input before you allocate tensors", Tag.SAME_RESULTS),),
         fault=Fault.INPUT,
     )
 

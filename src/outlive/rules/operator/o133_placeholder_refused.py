@@ -1,19 +1,19 @@
-"""an operator does not take the size that stands for an open one
+"""Operator refuses the placeholder size of a dynamic dimension
 
 What it checks
-    Models with open dimensions, at the sizes that the file has in their place, which are mostly 1: windows,
-    channels, matrix sides, joined and stretched shapes, axes and indices of each operator.
+    Each operator accepts the sizes that the file has in place of dynamic dimensions, mostly 1: windows,
+    channels, matrix dimensions, concatenated and broadcast shapes, axes and indices.
 
 Why it matters
-    Unless somebody resizes the input first, these are the sizes that tensors are allocated with: the runtime
-    refuses the model as it is.
+    Unless you resize the input first, the runtime allocates tensors with these sizes, and refuses the
+    model.
 
 What to do
-    Resize the input before tensors are allocated: interpreter.resize_tensor_input(index, shape).
-    `outlive run` takes the shape of the array that it is given.
+    Resize the input before you allocate tensors: interpreter.resize_tensor_input(index, shape).
+    `outlive run` uses the shape of the array that you pass.
 
 Limits
-    Only what follows from the inputs' shapes is looked at, not what a run computes.
+    The rule checks only what follows from the inputs' shapes, not values that a run computes.
 """
 
 from itertools import islice
@@ -24,7 +24,7 @@ from outlive.rules.operator.constant_demands import constant_faults
 from outlive.rules.operator.prepared import PreparedOperator, operators_of, unresized_operators
 from outlive.rules.operator.shape_demands import rank_faults, shape_faults
 from outlive.rules.operator.size_demands import empty_faults, vanished_faults
-from outlive.rules.wording import command, file_name, tensor_name
+from outlive.rules.wording import command, file_name, operator_location, tensor_name
 from outlive.units import format_shape
 
 
@@ -39,16 +39,17 @@ def placeholder_refused(model: Model) -> Sightings:
         ]
         run = command("outlive run", model.path, "--input", f"{sizes[0].name}=ARRAY.npy")
         yield Sighting(
-            where=f"{file_name(model.path)}, {op.name}",
+            value=fact.partition("; ")[0],
+            where=f"{file_name(model.path)}, {operator_location(op.operator, op.subgraph)}",
             evidence=tuple(Evidence(item, "file") for item in (fact, *facts)),
-            why="tensors are allocated with the sizes in the file unless an input is resized first",
+            why="the runtime allocates the sizes in the file unless you resize the input",
             remedies=(
                 Remedy(
-                    "resize the input before tensors are allocated",
+                    "resize the input before you allocate tensors",
                     Tag.SAME_RESULTS,
                     command=f"interpreter.resize_tensor_input({sizes[0].index}, SHAPE)",
                 ),
-                Remedy("run it on an array of the right shape", Tag.SAME_RESULTS, command=run),
+                Remedy("run the model on an array of the right shape", Tag.SAME_RESULTS, command=run),
             ),
             fault=Fault.INPUT,
             op=op.place,

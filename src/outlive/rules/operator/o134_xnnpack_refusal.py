@@ -1,19 +1,20 @@
-"""XNNPACK takes an operator that it cannot set up
+"""XNNPACK accepts an operator that it cannot create
 
 What it checks
-    Operators that XNNPACK's delegate takes by their types and shapes, and that XNNPACK itself then refuses:
-    those that only move quantized values, where input and output have different scales or zero points, and
-    layers whose int8 weights are sparse and made dense by DENSIFY.
+    No operator passes the checks of XNNPACK's delegate and then fails in XNNPACK itself. Two kinds do:
+    operators that only move quantized values when input and output have different scales or zero
+    points, and layers with sparse int8 weights behind DENSIFY.
 
 Why it matters
     LiteRT uses XNNPACK by default. When XNNPACK refuses the operator, allocate_tensors() fails.
 
 What to do
-    Run the model with LiteRT's own kernels, or convert it again with one scale for both tensors, or without
-    sparsity.
+    Run the model with LiteRT's own kernels. Or convert it again with one scale for both tensors, or
+    without sparsity.
 
 Limits
-    Known for the LiteRT that outlive follows; other versions of XNNPACK may take it.
+    This holds for the LiteRT version that outlive follows. Other versions of XNNPACK may support the
+    operator.
 """
 
 from functools import cache
@@ -25,7 +26,7 @@ from outlive.rules.api import Iterator, Remedy, Severity, Sightings, Tag, rule
 from outlive.rules.operator.prepared import MOST_SIGHTINGS, PreparedOperator, complete_operators, sight
 from outlive.rules.wording import command
 
-_WHY = "the delegate looks at less than XNNPACK does: it takes the operator, and cannot set it up"
+_WHY = "the delegate checks less than XNNPACK itself, and accepts an operator that XNNPACK refuses"
 # XNNPACK, src/subgraph/subgraph.c: xnn_subgraph_check_quantization_parameter_matches has no part in what
 # the delegate asks of these (tflite/delegates/xnnpack/xnnpack_delegate.cc).
 _MOVES = {
@@ -57,9 +58,9 @@ def xnnpack_refusal(model: Model) -> Sightings:
 
 def _remedies(model: Model) -> tuple[Remedy, ...]:
     run = command("outlive run", model.path, "--accelerator", "builtin")
-    again = "convert it again, with one scale for both tensors, or without sparsity"
+    again = "convert the model again with one scale for both tensors, or without sparsity"
     return (
-        Remedy("run it without XNNPACK", Tag.SAME_RESULTS, command=run),
+        Remedy("run the model without XNNPACK", Tag.SAME_RESULTS, command=run),
         Remedy(again, Tag.CHANGES_MODEL),
     )
 
@@ -81,7 +82,7 @@ def _scaled_anew(op: PreparedOperator) -> Iterator[str]:
             f"{op.describe(slot)} has scale {scales[0]:g} and zero point {', '.join(map(str, zeros))}"
             for slot, (scales, zeros) in zip(slots, scaled, strict=True)
         )
-        yield "; ".join(parameters)
+        yield ", ".join(parameters)
 
 
 def _made_dense(op: PreparedOperator) -> Iterator[str]:
@@ -94,4 +95,4 @@ def _made_dense(op: PreparedOperator) -> Iterator[str]:
         return
     for operator in op.subgraph.operators:
         if operator.type == "DENSIFY" and weights.index in operator.outputs:
-            yield f"{op.describe('i1')} is int8, and made dense by op {operator.index} DENSIFY"
+            yield f"{op.describe('i1')} is int8, unpacked by operator {operator.index} (DENSIFY)"

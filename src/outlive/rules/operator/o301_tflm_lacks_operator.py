@@ -1,17 +1,17 @@
-"""TensorFlow Lite Micro has no kernel for an operator of the model
+"""TensorFlow Lite Micro has no kernel for this operator
 
 What it checks
-    Every operator against the kernels of TensorFlow Lite Micro.
+    TensorFlow Lite Micro has a kernel for every operator.
 
 Why it matters
-    The interpreter stops at the first operator that its resolver does not know: the model does not run.
+    The interpreter stops at the first operator without a kernel: the model does not run.
 
 What to do
-    Replace the operator before converting, or write a kernel for it and register it.
+    Replace the operator before conversion, or write and register a kernel for it.
 
 Limits
-    The list is that of one version of TensorFlow Lite Micro, which the plan names. A vendor's library may
-    have more kernels, and an application that registers fewer has less.
+    The list is that of the TensorFlow Lite Micro version in the plan. A vendor's library may have more
+    kernels, and your application may register fewer.
 """
 
 from outlive.arena.plan import Plan
@@ -29,17 +29,18 @@ def tflm_lacks_operator(plan: Plan) -> Sightings:
         return
     kinds = sorted({refusal.type for refusal in missing})
     facts = [
-        f"{'' if item.op is None else f'op {item.op} '}{item.type}: {item.reason}"
+        f"{'' if item.op is None else f'operator {item.op}, '}{item.type}: {item.reason}"
         for item in missing[:_SHOWN]
     ]
     if len(missing) > _SHOWN:
         facts.append(f"{len(missing) - _SHOWN} more")
     yield Sighting(
+        value=", ".join(kinds[:_SHOWN]),
         where=file_name(plan.path),
         evidence=tuple(Evidence(fact, "kernels of TensorFlow Lite Micro") for fact in facts),
-        why=f"{plural(len(kinds), 'kind')} of operator without a kernel: {', '.join(kinds[:_SHOWN])}",
+        why=f"{plural(len(kinds), 'operator type')} without a kernel",
         remedies=(
-            Remedy("convert the model without the operator", Tag.CHANGES_MODEL),
+            Remedy("convert the model without this operator", Tag.CHANGES_MODEL),
             Remedy("write and register a kernel for it", Tag.SAME_RESULTS),
         ),
         fault=Fault.RUNTIME,

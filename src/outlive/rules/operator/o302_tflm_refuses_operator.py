@@ -1,17 +1,19 @@
-"""TensorFlow Lite Micro refuses an operator of the model as it is
+"""TensorFlow Lite Micro refuses this operator
 
 What it checks
-    What the kernels of TensorFlow Lite Micro demand when they are prepared: types, constants, ranks.
+    Each operator meets the requirements that the kernels of TensorFlow Lite Micro check in Prepare:
+    types, constants, ranks.
 
 Why it matters
-    A kernel that refuses in Prepare ends AllocateTensors: the model does not run, however large the arena.
+    A kernel that refuses in Prepare makes AllocateTensors fail: the model does not run, whatever the
+    size of the arena.
 
 What to do
-    Usually the model has to be quantized otherwise: Micro has no kernels for float inputs with 8-bit weights,
-    for uint8, and for shapes that are computed while the model runs.
+    In most cases, quantize the model differently: Micro has no kernels for float inputs with 8-bit
+    weights, for uint8, or for shapes that are computed during the run.
 
 Limits
-    What a kernel refuses only when it runs is not seen here.
+    Requirements that a kernel checks only during the run are not checked here.
 """
 
 from outlive.arena.plan import Plan, Refusal
@@ -29,15 +31,16 @@ def tflm_refuses_operator(plan: Plan) -> Sightings:
     first = refused[0]
     sub = f"subgraph {first.subgraph}, " if first.subgraph else ""
     yield Sighting(
+        value=first.reason,
         where=f"{file_name(plan.path)}, {sub}{_place(first)}",
         evidence=tuple(
             Evidence(f"{_place(item)}: {item.reason}", "Prepare of TensorFlow Lite Micro")
             for item in refused[:_SHOWN]
         ),
-        why="the kernel says no when it is prepared, so that no arena is large enough",
+        why="the kernel refuses in Prepare, whatever the size of the arena",
         remedies=(
             Remedy(
-                "convert anew with full integer quantization (int8 inputs, weights and outputs)",
+                "convert the model with full integer quantization (int8 inputs, weights and outputs)",
                 Tag.CHANGES_RESULTS,
             ),
         ),
@@ -46,4 +49,4 @@ def tflm_refuses_operator(plan: Plan) -> Sightings:
 
 
 def _place(refusal: Refusal) -> str:
-    return "the model" if refusal.op is None else f"op {refusal.op} {refusal.type}"
+    return "the model" if refusal.op is None else f"operator {refusal.op}, {refusal.type}"

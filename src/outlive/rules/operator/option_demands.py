@@ -26,7 +26,7 @@ def _positive(*names: str) -> Check:
         for name in names:
             value = op.number(name)
             if value is not None and value <= 0:
-                yield f"{name} is {value}; the kernel divides by it or steps by it"
+                yield f"{name} = {value}; the kernel divides or steps by it"
 
     return check
 
@@ -51,7 +51,7 @@ def miscounted(op: PreparedOperator) -> Iterator[tuple[str, str]]:
         return
     confirmed = value > 0 and value == _count_by_shape(op, slot)
     yield (
-        f"{name} is {value}, there are {len(row)} {side}",
+        f"{name} = {value}; the operator has {len(row)} {side}",
         "op-arity" if confirmed else "option-out-of-range",
     )
 
@@ -82,8 +82,8 @@ def _axis(name: str, slot: str, more: int = 0) -> Check:
         value, shape = op.number(name), op.shape(slot)
         rank = MOST_DIMENSIONS if shape is None else len(shape)
         if value is not None and not -(rank + more) <= value < max(rank + more, 1):
-            known = f"a tensor of rank {rank}" if shape is not None else "any tensor"
-            yield f"{name} is {value}, which is no dimension of {known}"
+            known = "" if shape is not None else "at most "
+            yield f"{name} = {value}; a tensor of {known}rank {rank} does not have this dimension"
 
     return check
 
@@ -92,7 +92,7 @@ def _one_of(name: str, *words: str) -> Check:
     def check(op: PreparedOperator) -> Iterator[str]:
         value = op.operator.options.get(name) if op.operator.options is not None else None
         if isinstance(value, str) and value not in words:
-            yield f"{name} is {value}; the kernel knows {', '.join(words)}"
+            yield f"{name} = {value}; the kernel supports {', '.join(words)}"
 
     return check
 
@@ -102,12 +102,12 @@ def _block(op: PreparedOperator) -> Iterator[str]:
     if size is None:
         return
     if size <= 0:
-        yield f"block_size is {size}"
+        yield f"block_size = {size}"
     elif shape is not None and len(shape) == 4:
         deep = op.operator.type == "DEPTH_TO_SPACE"
         parts = (shape[3] % (size * size),) if deep else (shape[1] % size, shape[2] % size)
         if any(parts):
-            yield f"block_size is {size}, which does not divide the input's shape {list(shape)}"
+            yield f"block_size = {size}; it does not divide the input's shape {list(shape)}"
 
 
 def _unpacked(op: PreparedOperator) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _unpacked(op: PreparedOperator) -> Iterator[str]:
     if axis is None or count is None or shape is None or not -len(shape) <= axis < len(shape):
         return
     if shape[axis] != count == len(op.operator.outputs):
-        yield f"num is {count}, dimension {axis} of the input is {shape[axis]}"
+        yield f"num = {count}; dimension {axis} of the input is {shape[axis]}"
 
 
 def _squeezed(op: PreparedOperator) -> Iterator[str]:
@@ -123,15 +123,15 @@ def _squeezed(op: PreparedOperator) -> Iterator[str]:
     rank = MOST_DIMENSIONS if shape is None else len(shape)
     for axis in axes[:MOST_DIMENSIONS]:
         if not -rank <= axis < rank:
-            yield f"squeeze_dims has {axis}, the input has {rank} dimensions"
+            yield f"squeeze_dims contains {axis}; the input has {rank} dimensions"
         elif shape is not None and shape[axis] != 1:
-            yield f"squeeze_dims has {axis}, that dimension is {shape[axis]} and not 1"
+            yield f"squeeze_dims contains {axis}; this dimension is {shape[axis]}, not 1"
 
 
 def _no_activation(op: PreparedOperator) -> Iterator[str]:
     word = op.view.text("fused_activation_function")
     if word not in ("", "NONE"):
-        yield f"fused_activation_function is {word}; the kernel takes NONE"
+        yield f"fused_activation_function = {word}; the kernel supports NONE"
 
 
 def _strided(op: PreparedOperator) -> Iterator[str]:
@@ -141,33 +141,33 @@ def _strided(op: PreparedOperator) -> Iterator[str]:
     ends = op.number("end_mask") or 0
     kept = ends & ~(op.number("shrink_axis_mask") or 0)
     if kept:
-        yield f"offset is set and end_mask is {ends}: the output is made for the lengths, all is written"
+        yield f"offset with end_mask = {ends}; the kernel writes more than it allocates"
     begin, length, shape = op.values("i1"), op.values("i2"), op.shape("i0")
     if begin is None or length is None or shape is None or not len(begin) == len(length) == len(shape):
         return
     for axis, size in enumerate(shape):
         start = begin[axis] + size if begin[axis] < 0 else begin[axis]
         if start + length[axis] > size:
-            yield f"offset is set: {length[axis]} elements from {start} on, dimension {axis} has {size}"
+            yield f"offset with {length[axis]} elements from {start}; dimension {axis} has {size}"
 
 
 def _fake_quantized(op: PreparedOperator) -> Iterator[str]:
     """fake_quant.cc and reference_ops::FakeQuant: 2 to 16 bits, a range that is none."""
     bits = op.number("num_bits")
     if bits is not None and not 2 <= bits <= 16:
-        yield f"num_bits is {bits}; 2 to 16 are possible"
+        yield f"num_bits = {bits}; the kernel supports 2 to 16"
     options = op.operator.options
     low, high = (options.get("min"), options.get("max")) if options is not None else (None, None)
     if isinstance(low, float) and isinstance(high, float) and not (low <= 0.0 <= high and low < high):
-        yield f"min is {low:g} and max is {high:g}; a range that holds 0 is needed"
+        yield f"min = {low:g}, max = {high:g}; the range must contain 0"
 
 
 def _skip_gram(op: PreparedOperator) -> Iterator[str]:
     size, skip = op.number("ngram_size"), op.number("max_skip_size")
     if size is not None and size < 1:
-        yield f"ngram_size is {size}"
+        yield f"ngram_size = {size}"
     if skip is not None and skip < 0:
-        yield f"max_skip_size is {skip}"
+        yield f"max_skip_size = {skip}"
 
 
 def _boundaries(op: PreparedOperator) -> Iterator[str]:
@@ -179,7 +179,7 @@ def _boundaries(op: PreparedOperator) -> Iterator[str]:
 
 def _both_centres(op: PreparedOperator) -> Iterator[str]:
     if op.number("align_corners") and op.number("half_pixel_centers"):
-        yield "align_corners and half_pixel_centers are both set; the kernel takes one of them"
+        yield "align_corners and half_pixel_centers; the kernel supports one of them"
 
 
 def _gathered(op: PreparedOperator) -> Iterator[str]:
@@ -191,7 +191,7 @@ def _gathered(op: PreparedOperator) -> Iterator[str]:
     batch = batch + len(indices) if batch < 0 else batch
     axis = axis + len(shape) if axis < 0 else axis
     if not 0 <= batch <= len(indices) or batch > axis or batch >= max(len(shape), 1):
-        yield f"batch_dims is {batch} with axis {axis} and indices of rank {len(indices)}"
+        yield f"batch_dims = {batch} with axis {axis} and indices of rank {len(indices)}"
 
 
 def _hlo_gathered(op: PreparedOperator) -> Iterator[str]:
@@ -202,21 +202,21 @@ def _hlo_gathered(op: PreparedOperator) -> Iterator[str]:
     vector = op.number("index_vector_dim") or 0
     out = op.tensor("o0")
     if any(not 0 <= axis < len(sizes) for axis in collapsed) or len(set(collapsed)) != len(collapsed):
-        yield f"collapsed_slice_dims is {list(collapsed)}, slice_sizes has {len(sizes)} entries"
+        yield f"collapsed_slice_dims = {list(collapsed)}; slice_sizes has {len(sizes)} entries"
     elif len(sizes) - len(collapsed) != len(offsets):
         kept = len(sizes) - len(collapsed)
-        yield f"offset_dims is {list(offsets)}: {kept} dimensions are left after collapsed_slice_dims"
+        yield f"offset_dims = {list(offsets)}; {kept} dimensions remain after collapsed_slice_dims"
     if shape is not None:
         if len(sizes) != len(shape) or any(not 0 <= n <= size for n, size in zip(sizes, shape, strict=False)):
-            yield f"slice_sizes is {list(sizes)}, the input has the shape {list(shape)}"
+            yield f"slice_sizes = {list(sizes)}; the input has the shape {list(shape)}"
         if any(not 0 <= axis < len(shape) for axis in places):
-            yield f"start_index_map is {list(places)}, the input has rank {len(shape)}"
+            yield f"start_index_map = {list(places)}; the input has rank {len(shape)}"
     if out is not None and any(not 0 <= axis < len(out.shape) for axis in offsets):
-        yield f"offset_dims is {list(offsets)}, the output has rank {len(out.shape)}"
+        yield f"offset_dims = {list(offsets)}; the output has rank {len(out.shape)}"
     if starts is not None and not 0 <= vector <= len(starts):
-        yield f"index_vector_dim is {vector}, the indices have rank {len(starts)}"
+        yield f"index_vector_dim = {vector}; the indices have rank {len(starts)}"
     if starts is not None and 0 <= vector < len(starts) and 0 < starts[vector] != len(places):
-        yield f"start_index_map has {len(places)} entries, the index vectors {starts[vector]}"
+        yield f"start_index_map has {len(places)} entries; the index vectors have {starts[vector]}"
 
 
 def _lists(*names: str, least: int) -> Check:
@@ -225,9 +225,9 @@ def _lists(*names: str, least: int) -> Check:
         for name in names:
             values = op.view.numbers(name)
             if values and any(value < least for value in values):
-                yield f"{name} is {list(values)[:8]}; {least} is the least possible"
+                yield f"{name} = {list(values)[:8]}; the minimum is {least}"
             if shape is not None and values and len(values) % max(len(shape), 1):
-                yield f"{name} has {len(values)} entries, the input rank {len(shape)}"
+                yield f"{name} has {len(values)} entries; the input has rank {len(shape)}"
 
     return check
 
@@ -235,16 +235,16 @@ def _lists(*names: str, least: int) -> Check:
 def _svdf(op: PreparedOperator) -> Iterator[str]:
     rank, weights = op.number("rank"), op.shape("i1")
     if rank is not None and rank > 0 and weights and weights[0] % rank:
-        yield f"rank is {rank}, which does not divide the {weights[0]} filters"
+        yield f"rank = {rank}; it does not divide the {weights[0]} filters"
 
 
 def _neighbours(op: PreparedOperator) -> Iterator[str]:
     """optimized_ops.h, LocalResponseNormalization: a vector padded by the radius on both sides, in int."""
     radius = op.number("radius")
     if radius is not None and radius < 0:
-        yield f"radius is {radius}; the kernel makes room for that many channels on each side"
+        yield f"radius = {radius}; the kernel reserves this many channels on each side"
     elif radius is not None and 2 * radius > _LARGEST_INT:
-        yield f"radius is {radius}; twice that is more than an int can hold"
+        yield f"radius = {radius}; twice the radius overflows a 32-bit integer"
 
 
 _STRIDES = _positive("stride_w", "stride_h")

@@ -16,18 +16,18 @@ from weakref import WeakKeyDictionary
 
 from outlive.finding import Evidence, Fault, OpPlace, Remedy, Sighting, Tag
 from outlive.kernels.litert.kernel import PreparedOutputs
+from outlive.kernels.litert.kernel_signatures import KernelSignature, signatures
 from outlive.kernels.litert.registry import prepared_outputs
 from outlive.kernels.litert.tensor_table import TensorTable, Values, open_table
 from outlive.kernels.litert.view import PrepareView
 from outlive.kernels.view import Shape
 from outlive.model import Model, Operator, Subgraph, Tensor
-from outlive.rules.operator.kernel_signatures import KernelSignature, signatures
-from outlive.rules.wording import file_name, operator_name, operator_place
+from outlive.rules.wording import file_name, operator_location, operator_name, operator_place
 
 # A file can have any number of wrong operators; the first ones are enough to begin with.
 MOST_SIGHTINGS = 20
 CONVERT_AGAIN = Remedy(
-    "convert the model again; if a tool edited it, look for the mistake there", Tag.CHANGES_MODEL
+    "convert the model again; if a tool edited the file, check that tool", Tag.CHANGES_MODEL
 )
 
 
@@ -133,11 +133,13 @@ def sight(
     source: str = "file",
     cause: str = "",
 ) -> Sighting:
-    """What a rule says about one operator."""
+    """What a rule says about one operator. A fact is `value; reason`: the first value is in the headline."""
+    value, _, reason = facts[0].partition("; ")
     return Sighting(
-        where=f"{file_name(model.path)}, {op.name}",
+        where=f"{file_name(model.path)}, {operator_location(op.operator, op.subgraph)}",
+        value=value,
         evidence=tuple(Evidence(fact, source) for fact in facts[:5]),
-        why=why,
+        why=reason or why,
         remedies=remedies,
         fault=Fault.FILE,
         op=op.place,

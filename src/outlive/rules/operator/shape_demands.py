@@ -25,7 +25,7 @@ def rank_faults(op: PreparedOperator) -> Iterator[str]:
         shape = op.shape(slot) if slot[0] == "i" else None
         if shape is not None and not low <= len(shape) <= high:
             wanted = str(low) if low == high else f"{low} to {high}"
-            yield f"{op.describe(slot)} has rank {len(shape)}; the kernel takes rank {wanted}"
+            yield f"{op.describe(slot)} has rank {len(shape)}; the kernel supports rank {wanted}"
             return
     for check in _RANKS.get(op.operator.type, ()):
         yield from check(op)
@@ -49,7 +49,7 @@ def _entries(slot: str, of: str, times: int = 1, exact: bool = True) -> Check:
             return
         count = math.prod(row)
         if count != times * len(shape) if exact else count > times * len(shape):
-            yield f"{op.describe(slot)} has {count} entries, {op.describe(of)} rank {len(shape)}"
+            yield f"{op.describe(slot)} has {count} entries; {op.describe(of)} has rank {len(shape)}"
 
     return check
 
@@ -62,7 +62,7 @@ def _blocks(op: PreparedOperator) -> Iterator[str]:
     if math.prod(block) != len(source) - 2:
         yield f"{op.describe('i1')} has {math.prod(block)} entries for an input of rank {len(source)}"
     elif ends is not None and math.prod(ends) != 2 * math.prod(block):
-        yield f"{op.describe('i2')} is {format_shape(ends)} for {math.prod(block)} sides"
+        yield f"{op.describe('i2')} is {format_shape(ends)} for {math.prod(block)} dimensions"
 
 
 def _same_rank(*words: str) -> Check:
@@ -71,7 +71,7 @@ def _same_rank(*words: str) -> Check:
         for slot in (slot for word in words for slot in op.slots(word)):
             shape = op.shape(slot)
             if first is not None and shape is not None and len(shape) != len(first):
-                yield f"{op.describe(slot)} has rank {len(shape)}, input 0 has {len(first)}"
+                yield f"{op.describe(slot)} has rank {len(shape)}; input 0 has {len(first)}"
                 return
 
     return check
@@ -83,7 +83,7 @@ def _broadcast(op: PreparedOperator) -> Iterator[str]:
         return
     pairs = zip(left[::-1], right[::-1], strict=False)
     if any(a != b and 1 not in (a, b) for a, b in pairs):
-        yield f"{format_shape(left)} and {format_shape(right)} do not stretch to one shape"
+        yield f"{format_shape(left)} and {format_shape(right)} do not broadcast"
 
 
 def _bias(op: PreparedOperator, slot: str, channels: int) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _window(op: PreparedOperator, sides: tuple[int, ...], window: tuple[int, ...
     for axis, (side, size) in enumerate(zip(sides, window, strict=False)):
         reach = (size - 1) * spread[axis] + 1
         if side + strides[axis] < reach:
-            yield f"a window of {reach} does not fit into a side of {side} without padding"
+            yield f"window of {reach} for a dimension of {side} without padding"
             return
 
 
@@ -112,7 +112,7 @@ def _conv(op: PreparedOperator) -> Iterator[str]:
     if source is None or filters is None or not len(source) == len(filters) == 4:
         return
     if not filters[3] or source[3] % filters[3] or filters[0] % max(source[3] // filters[3], 1):
-        yield f"{source[3]} channels come in, the filters have {filters[3]}"
+        yield f"{source[3]} input channels, filters for {filters[3]}"
     yield from _window(op, source[1:3], filters[1:3])
 
 
@@ -125,7 +125,7 @@ def _depthwise(op: PreparedOperator) -> Iterator[str]:
     if source is None or filters is None or not len(source) == len(filters) == 4:
         return
     if source[3] and filters[3] % source[3]:
-        yield f"{source[3]} channels come in, the filter has {filters[3]}, which is no multiple"
+        yield f"{source[3]} input channels, {filters[3]} filters; the second must be a multiple of the first"
     yield from _window(op, source[1:3], filters[1:3])
 
 
@@ -133,20 +133,20 @@ def _blocks_of_pixels(op: PreparedOperator) -> Iterator[str]:
     """space_to_depth.cc: sides are whole numbers of blocks."""
     source, block = op.shape("i0"), op.number("block_size")
     if source is not None and len(source) == 4 and block and any(side % block for side in source[1:3]):
-        yield f"{format_shape(source)} comes in, and blocks have a side of {block}"
+        yield f"input {format_shape(source)} with blocks of {block}"
 
 
 def _transpose_conv(op: PreparedOperator) -> Iterator[str]:
     source, weights, wanted = op.shape("i2"), op.shape("i1"), op.values("i0")
     if wanted is not None and len(wanted) != 4:
-        yield f"{op.describe('i0')} has {len(wanted)} entries instead of 4"
+        yield f"{op.describe('i0')} has {len(wanted)} entries; the kernel needs 4"
     if weights is None or len(weights) != 4:
         return
     yield from _bias(op, "i3", weights[0])
     if source is not None and len(source) == 4 and source[3] != weights[3]:
-        yield f"{source[3]} channels come in, the weights have {weights[3]}"
+        yield f"{source[3]} input channels, weights for {weights[3]}"
     if wanted is not None and len(wanted) == 4 and wanted[3] != weights[0]:
-        yield f"the output is to have {wanted[3]} channels, the weights have {weights[0]}"
+        yield f"{wanted[3]} output channels, weights for {weights[0]}"
 
 
 def _conv_3d(op: PreparedOperator) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _conv_3d(op: PreparedOperator) -> Iterator[str]:
         and len(source) == len(filters) == 5
         and source[4] != filters[3]
     ):
-        yield f"{source[4]} channels come in, the filters have {filters[3]}"
+        yield f"{source[4]} input channels, filters for {filters[3]}"
 
 
 def _dense(op: PreparedOperator) -> Iterator[str]:
@@ -172,9 +172,9 @@ def _dense(op: PreparedOperator) -> Iterator[str]:
     depth = weights[1]
     if op.number("keep_num_dims"):
         if not source or source[-1] != depth:
-            yield f"{format_shape(source)} comes in, the weights are {format_shape(weights)}"
+            yield f"input {format_shape(source)}, weights {format_shape(weights)}"
     elif depth and math.prod(source) % depth:
-        yield f"{math.prod(source)} values come in, the weights take {depth} at a time"
+        yield f"{math.prod(source)} input values, weights for {depth}"
 
 
 def _matmul(op: PreparedOperator) -> Iterator[str]:
@@ -184,9 +184,9 @@ def _matmul(op: PreparedOperator) -> Iterator[str]:
     inner = left[-2] if op.number("adj_x") else left[-1]
     other = right[-1] if op.number("adj_y") else right[-2]
     if inner != other:
-        yield f"{format_shape(left)} times {format_shape(right)}: {inner} columns, {other} rows"
+        yield f"{format_shape(left)} times {format_shape(right)}; {inner} columns, {other} rows"
     if any(a != b and 1 not in (a, b) for a, b in zip(left[-3::-1], right[-3::-1], strict=False)):
-        yield f"the batches of {format_shape(left)} and {format_shape(right)} do not stretch to one"
+        yield f"the batches of {format_shape(left)} and {format_shape(right)} do not broadcast"
 
 
 def _joined(op: PreparedOperator) -> Iterator[str]:
@@ -200,8 +200,8 @@ def _joined(op: PreparedOperator) -> Iterator[str]:
         if shape is None or len(shape) != len(first):
             continue
         if any(a != b for at, (a, b) in enumerate(zip(first, shape, strict=True)) if at != axis):
-            words = f"input 0 is {format_shape(first)}; only dimension {axis} may differ"
-            yield f"{op.describe(slot)} is {format_shape(shape)}, {words}"
+            words = f"; input 0 is {format_shape(first)}, only dimension {axis} may differ"
+            yield f"{op.describe(slot)} is {format_shape(shape)}{words}"
             return
 
 
@@ -210,7 +210,7 @@ def _packed(op: PreparedOperator) -> Iterator[str]:
     for slot in op.slots("i*"):
         shape = op.shape(slot)
         if first is not None and shape is not None and len(shape) == len(first) and shape != first:
-            yield f"{op.describe(slot)} is {format_shape(shape)}, input 0 is {format_shape(first)}"
+            yield f"{op.describe(slot)} is {format_shape(shape)}; input 0 is {format_shape(first)}"
             return
 
 
@@ -228,7 +228,7 @@ def _reshaped(op: PreparedOperator) -> Iterator[str]:
     have, rest = math.prod(source), math.prod(size for size in wanted if size != -1)
     fits = (have % rest == 0 if rest else have == 0) if -1 in wanted else have == rest
     if not fits and wanted.count(-1) < 2:
-        yield f"{format_shape(source)} has {have} values, the new shape is {list(wanted)}"
+        yield f"{format_shape(source)} has {have} values; the new shape is {list(wanted)}"
 
 
 def _even(op: PreparedOperator) -> Iterator[str]:
@@ -236,7 +236,7 @@ def _even(op: PreparedOperator) -> Iterator[str]:
     if source is None or not axes or not count or not -len(source) <= axes[0] < len(source):
         return
     if source[axes[0]] % count and count == len(op.operator.outputs):
-        yield f"dimension {axes[0]} has {source[axes[0]]}, which does not split into {count} equal parts"
+        yield f"dimension {axes[0]} has {source[axes[0]]}, not divisible by {count}"
 
 
 def _rnn(op: PreparedOperator) -> Iterator[str]:
@@ -245,7 +245,7 @@ def _rnn(op: PreparedOperator) -> Iterator[str]:
     if weights is None or len(weights) != 2:
         return
     if source and source[-1] != weights[1]:
-        yield f"{source[-1]} values come in at each step, the weights take {weights[1]}"
+        yield f"{source[-1]} input values per step, weights for {weights[1]}"
     if recurrent is not None and recurrent != (weights[0], weights[0]):
         yield f"{op.describe('i2')} is {format_shape(recurrent)} for {weights[0]} units"
     yield from _bias(op, "i3", weights[0])
@@ -259,11 +259,11 @@ def _svdf(op: PreparedOperator) -> Iterator[str]:
     if feature is None or time is None or len(feature) != 2 or len(time) != 2:
         return
     if source is not None and len(source) == 2 and source[1] != feature[1]:
-        yield f"{source[1]} values come in, the weights take {feature[1]}"
+        yield f"{source[1]} input values, weights for {feature[1]}"
     if feature[0] != time[0]:
-        yield f"{feature[0]} filters in the weights of features, {time[0]} in those of time"
+        yield f"{feature[0]} filters in the feature weights, {time[0]} in the time weights"
     if state is not None and len(state) == 2 and state[1] != time[1] * feature[0]:
-        yield f"{op.describe('i4')} is {format_shape(state)}, {time[1] * feature[0]} values are kept"
+        yield f"{op.describe('i4')} is {format_shape(state)}; the state has {time[1] * feature[0]} values"
 
 
 def _lstm(op: PreparedOperator) -> Iterator[str]:
@@ -272,11 +272,11 @@ def _lstm(op: PreparedOperator) -> Iterator[str]:
     if forget is None or recurrent is None or len(forget) != 2 or len(recurrent) != 2:
         return
     if source and source[-1] != forget[1]:
-        yield f"{source[-1]} values come in at each step, the weights take {forget[1]}"
+        yield f"{source[-1]} input values per step, weights for {forget[1]}"
     for slot, wanted in (("i3", forget), ("i4", forget), ("i7", recurrent), ("i8", recurrent)):
         shape = op.shape(slot)
         if shape is not None and shape != wanted:
-            yield f"{op.describe(slot)} is {format_shape(shape)}, {format_shape(wanted)} is needed"
+            yield f"{op.describe(slot)} is {format_shape(shape)}; the kernel needs {format_shape(wanted)}"
     for slot in ("i13", "i14", "i15"):
         yield from _bias(op, slot, forget[0])
 
@@ -285,7 +285,7 @@ def _two_values(slot: str) -> Check:
     def check(op: PreparedOperator) -> Iterator[str]:
         row = op.shape(slot)
         if row is not None and math.prod(row) != 2:
-            yield f"{op.describe(slot)} has {math.prod(row)} values instead of 2"
+            yield f"{op.describe(slot)} has {math.prod(row)} values; the kernel needs 2"
 
     return check
 
@@ -298,8 +298,8 @@ def _spare_bytes(slot: str) -> Check:
         if tensor is None or not tensor.has_data or tensor.size_bytes is None or tensor.sparsity is not None:
             return
         if tensor.stored_bytes > tensor.size_bytes:
-            words = f"{tensor.stored_bytes} bytes, {format_shape(tensor.shape)} takes {tensor.size_bytes}"
-            yield f"{op.describe(slot)} has {words}; the kernel copies what is there"
+            words = f"{tensor.stored_bytes} bytes, {format_shape(tensor.shape)} needs {tensor.size_bytes}"
+            yield f"{op.describe(slot)} has {words}; the kernel copies them all"
 
     return check
 
@@ -309,7 +309,7 @@ def _cut(op: PreparedOperator) -> Iterator[str]:
     rows = [op.shape(slot) for slot in ("i1", "i2", "i3")]
     counts = [math.prod(row) for row in rows if row is not None]
     if len(set(counts)) > 1:
-        yield f"begins, ends and strides have {', '.join(map(str, counts))} entries"
+        yield f"begin, end and strides have {', '.join(map(str, counts))} entries"
 
 
 def _update(op: PreparedOperator) -> Iterator[str]:
@@ -317,14 +317,14 @@ def _update(op: PreparedOperator) -> Iterator[str]:
     if whole is None or part is None or len(whole) != len(part):
         return
     if any(b > a for a, b in zip(whole, part, strict=True)):
-        yield f"an update of {format_shape(part)} does not fit into {format_shape(whole)}"
+        yield f"update of {format_shape(part)} for {format_shape(whole)}"
 
 
 def _scattered(op: PreparedOperator) -> Iterator[str]:
     """scatter_nd.cc: an update for each index."""
     places, updates = op.shape("i0"), op.shape("i1")
     if places and updates is not None and places[:-1] != updates[: len(places) - 1]:
-        yield f"indices are {format_shape(places)}, updates {format_shape(updates)}"
+        yield f"indices {format_shape(places)}, updates {format_shape(updates)}"
 
 
 def _boxes(op: PreparedOperator) -> Iterator[str]:
@@ -333,7 +333,7 @@ def _boxes(op: PreparedOperator) -> Iterator[str]:
         if boxes[1] != 4:
             yield f"{op.describe('i0')} is {format_shape(boxes)}; a box has 4 values"
         elif scores is not None and scores != boxes[:1]:
-            yield f"{boxes[0]} boxes, scores of {format_shape(scores)}"
+            yield f"{boxes[0]} boxes, scores {format_shape(scores)}"
 
 
 _RANKS: dict[str, tuple[Check, ...]] = {

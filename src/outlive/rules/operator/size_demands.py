@@ -73,7 +73,7 @@ def empty_faults(op: PreparedOperator) -> Iterator[str]:
         if shape and slot == "i0" and op.operator.type in _RESIZED:
             sides = shape[1:3]  # it picks among them, and without channels there is nothing to pick
         if shape is not None and sides is not None and 0 in sides:
-            yield f"{op.describe(slot)} is {format_shape(shape)}: it has no elements"
+            yield f"{op.describe(slot)} is {format_shape(shape)}; the kernel needs at least one element"
 
 
 def vanished_faults(op: PreparedOperator) -> Iterator[str]:

@@ -28,8 +28,8 @@ HANDING_ON = (
 
 
 def layer_name(row: TensorDrift) -> str:
-    """A layer as `op 12 CONV_2D "stage/conv"`."""
-    place = "" if row.op is None else f"op {row.op} "
+    """A layer as `operator 12 CONV_2D "stage/conv"`."""
+    place = "" if row.op is None else f"operator {row.op} "
     return f'{place}{row.op_type} "{row.name}"'
 
 
@@ -45,7 +45,7 @@ def sight_layers(
     lines = list(islice(facts, SHOWN))
     if len(bad) > SHOWN:
         what = "more tensor" if source == "comparison" else "more operator"
-        lines.append(f"{plural(len(bad) - SHOWN, what)} like that")
+        lines.append(f"{plural(len(bad) - SHOWN, what)} ")
     return Sighting(
         where=layer_name(bad[0]),
         evidence=tuple(Evidence(line, source) for line in lines),
@@ -65,7 +65,7 @@ def keep_float(rows: Iterable[TensorDrift], effect: str = "") -> Remedy:
     """The remedy that leaves these layers out of quantization."""
     names = " ".join(f"--skip {_word(row)}" for row in list(rows)[:SHOWN])
     return Remedy(
-        "keep what is named here in float, and compare again",
+        "keep these layers in float, and compare again",
         Tag.CHANGES_MODEL,
         effect=effect,
         command=f"outlive quantize FLOAT --recipe static-int8 --samples samples.npz {names} -o OUT",
@@ -82,9 +82,9 @@ def _word(row: TensorDrift) -> str:
 def wider() -> Remedy:
     """The remedy that gives activations more bits."""
     return Remedy(
-        "give activations 16 bits",
+        "use 16-bit activations",
         Tag.CHANGES_MODEL,
-        effect="256 times as many steps for the same range, 48 dB less noise from rounding them",
+        effect="256 times as many steps for the same range, 48 dB less rounding noise",
         command="outlive quantize FLOAT --recipe static-int16x8 --samples samples.npz -o OUT",
     )
 
@@ -92,7 +92,7 @@ def wider() -> Remedy:
 def calibrate_again(effect: str = "") -> Remedy:
     """The remedy that measures ranges anew."""
     return Remedy(
-        "calibrate again with samples that cover what the model will meet",
+        "calibrate again with realistic samples",
         Tag.CHANGES_MODEL,
         effect=effect,
         command="outlive quantize FLOAT --recipe static-int8 --samples samples.npz -o OUT",
@@ -103,7 +103,7 @@ def share_of_error(drift: Drift, rows: Sequence[TensorDrift]) -> str:
     """How much of the error born in all layers, as its square in steps, is born in these."""
     total = sum(row.blame**2 for row in drift.tensors)
     share = sum(row.blame**2 for row in rows) / total if total > 0 else 0.0
-    return f"takes away {share:.0%} of the squared error born in all layers" if share else ""
+    return f"removes {share:.0%} of the squared error of all layers" if share else ""
 
 
 def needed_share(row: TensorDrift) -> float:
@@ -118,4 +118,4 @@ def needed_share(row: TensorDrift) -> float:
 
 def finer(times: float) -> str:
     """What steps that are so many times finer gain."""
-    return f"steps {times:.1f} times finer, {20 * math.log10(times):.0f} dB less noise from rounding"
+    return f"steps {times:.1f} times finer, {20 * math.log10(times):.0f} dB less rounding noise"

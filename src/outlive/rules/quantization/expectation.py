@@ -62,8 +62,8 @@ def find_expectation(word: str) -> Expectation:
     wanted = str(word).strip().lower()
     if wanted not in EXPECTATIONS:
         near = difflib.get_close_matches(wanted, EXPECTATIONS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(EXPECTATIONS)}"
-        raise ValueError(f"nothing is expected by the name {str(word)[:40]!r}; {hint}")
+        hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(EXPECTATIONS)}"
+        raise ValueError(f"unknown expectation {str(word)[:40]!r}; {hint}")
     return EXPECTATIONS[wanted]
 
 

@@ -28,7 +28,7 @@ def refused_tensors(fault_of: Callable[[Tensor], str]) -> Callable[[Model], Iter
                 evidence=tuple(
                     Evidence(f"{tensor_name(tensor)}: {fault}", "file") for tensor, fault in first
                 ),
-                why="the runtime refuses to load a model with such a tensor",
+                why="the runtime refuses to load the model",
                 remedies=(CONVERT_AGAIN,),
             )
 
@@ -47,7 +47,7 @@ def count_fault(tensor: Tensor) -> str:
         return ""
     sides = tensor.shape[found.axis] if tensor.shape else 1
     if scales != 1 and tensor.shape and scales != sides:
-        return f"{scales} scales along dimension {found.axis}, which has {sides}"
+        return f"{scales} scales for dimension {found.axis} of size {sides}"
     return ""
 
 
@@ -57,5 +57,5 @@ def axis_fault(tensor: Tensor) -> str:
     if found is None or found.kind not in ("per-tensor", "per-channel") or not found.scales:
         return ""
     if found.axis < 0 or (tensor.shape and found.axis >= len(tensor.shape)):
-        return f"its scales lie along dimension {found.axis}, it has {len(tensor.shape)} dimensions"
+        return f"dimension {found.axis} of {len(tensor.shape)}"
     return ""

@@ -157,7 +157,7 @@ def scale_faults(op: PreparedOperator) -> Iterator[str]:
         if slot == _WEIGHTS.get(op.operator.type) or (op.operator.type, slot) == ("SUB", "o0"):
             wrong = [scale for scale in wrong if not math.isfinite(scale) or scale < 0]
         if wrong:
-            yield f"{op.describe(slot)} has the scale {wrong[0]:g}"
+            yield f"{op.describe(slot)} has scale {wrong[0]:g}"
     yield from _multiplier(op)
     yield from (fact for fact, cause in unequal(op) if cause == "quant-scale-invalid")
     yield from _fixed_scale(op)
@@ -179,7 +179,7 @@ def odd_scales(op: PreparedOperator) -> Iterator[str]:
             continue
         wrong = [scale for scale in found.scales if not math.isfinite(scale) or scale < 0]
         if wrong:
-            yield f"{op.describe(slot)} has the scale {wrong[0]:g}"
+            yield f"{op.describe(slot)} has scale {wrong[0]:g}"
 
 
 def _multiplier(op: PreparedOperator) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _multiplier(op: PreparedOperator) -> Iterator[str]:
     coarse = 2 * max(left, right)
     multiplier = coarse * coarse / ((1 << 14) * out) if square else coarse / ((1 << 20) * out)
     if multiplier >= 1:
-        yield f"{op.describe('o0')} has the scale {out:g}, too fine for inputs of {max(left, right):g}"
+        yield f"{op.describe('o0')} has scale {out:g}; too small for input scales of {max(left, right):g}"
 
 
 def unequal(op: PreparedOperator) -> Iterator[tuple[str, str]]:
@@ -213,7 +213,7 @@ def unequal(op: PreparedOperator) -> Iterator[tuple[str, str]]:
         found = _parameters(op, slot)
         if found != whole:
             words = f"{op.describe(slot)} has {_words(found)}"
-            yield f"{words}, the output {_words(whole)}; both must agree", _difference(found, whole)
+            yield f"{words}; the output has {_words(whole)}, and both must agree", _difference(found, whole)
             return
 
 
@@ -244,7 +244,7 @@ def _fixed_scale(op: PreparedOperator) -> Iterator[str]:
     if wanted is None or found is None or len(found.scales) != 1 or not is_sound(found.scales[0]):
         return
     if abs(found.scales[0] - wanted[0]) > _CLOSE * wanted[0]:
-        yield f"{op.describe('o0')} has the scale {found.scales[0]:g}; the kernel gives {wanted[0]:g}"
+        yield f"{op.describe('o0')} has scale {found.scales[0]:g}; the kernel uses {wanted[0]:g}"
 
 
 def _is_bare(tensor: Tensor) -> bool:
@@ -286,10 +286,10 @@ def zero_point_faults(op: PreparedOperator) -> Iterator[str]:
         wrong = [point for point in found.zero_points if not low <= point <= high]
         if wrong:
             span = "0" if low == high else f"{low} to {high}"
-            yield f"{op.describe(slot)} has the zero point {wrong[0]}; {tensor.dtype} needs {span}"
+            yield f"{op.describe(slot)} has zero point {wrong[0]}; {tensor.dtype} needs {span}"
         elif slot == "o0" and fixed is not None and found.zero_points[:1] not in ((), fixed[1:]):
             point = found.zero_points[0]
-            yield f"{op.describe(slot)} has the zero point {point}; the kernel gives {fixed[1]}"
+            yield f"{op.describe(slot)} has zero point {point}; the kernel uses {fixed[1]}"
 
 
 def _widens(op: PreparedOperator) -> bool:
@@ -317,5 +317,5 @@ def bias_faults(op: PreparedOperator) -> Iterator[str]:
         product = weight * source.scales[0]
         if math.isfinite(found) and is_sound(product) and abs(found - product) > 0.02 * product:
             words = op.describe(bias_slot)
-            yield f"{words} has the scale {found:g} in channel {channel}, not {product:g}"
+            yield f"{words} has scale {found:g} in channel {channel}; input times weights is {product:g}"
             return

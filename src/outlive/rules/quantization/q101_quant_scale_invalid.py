@@ -1,17 +1,17 @@
-"""a scale is not a number that the kernel can compute with
+"""Invalid quantization scale
 
 What it checks
-    Scales of small integers that are not positive numbers, outputs that are too fine for their inputs,
-    and outputs whose scale the kernel fixes.
+    Scales of quantized tensors are positive numbers, output scales are not too small for their inputs,
+    and outputs have the scale that their kernel fixes.
 
 Why it matters
-    Kernels turn scales into multipliers, and abort where that does not work; XNNPACK refuses the model.
+    Kernels turn scales into multipliers and abort if that fails. XNNPACK refuses the model.
 
 What to do
-    Quantize the model again; look at calibration data that were empty, constant or not a number.
+    Quantize the model again. Check for calibration data that was empty, constant or NaN.
 
 Limits
-    Q106 reports operators that compute on without harm to the process.
+    Q106 reports operators that ignore an invalid scale and keep running.
 """
 
 from outlive.rules.api import Severity, rule
@@ -19,5 +19,5 @@ from outlive.rules.operator.prepared import operators_with
 from outlive.rules.quantization.parameter_demands import scale_faults
 
 RULE = rule("Q101", "quant-scale-invalid", Severity.ERROR, since="0.1", cause="quant-scale-invalid")(
-    operators_with(scale_faults, "the scale was damaged, or calibration saw nothing to go by")
+    operators_with(scale_faults, "the scale is damaged, or calibration had no data")
 )

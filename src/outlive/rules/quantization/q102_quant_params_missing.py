@@ -1,17 +1,16 @@
-"""small integers lack the scale and zero point that their operator needs
+"""Missing quantization parameters
 
 What it checks
-    int8, uint8 and int16 tensors without quantization where the kernel insists on it, or divides by the
-    scale.
+    int8, uint8 and int16 tensors have a scale and zero point where the kernel needs them.
 
 Why it matters
-    A missing scale is taken for 0: kernels refuse, or abort when they divide by it.
+    Kernels read a missing scale as 0. They refuse the model, or abort when they divide by it.
 
 What to do
-    Quantize the model again, and let no tool drop the parameters.
+    Quantize the model again, and check the tools that process it afterwards.
 
 Limits
-    Operators that take small integers as plain numbers, as ADD and MUL do with int16, are left alone.
+    Operators that take small integers as plain numbers, such as ADD and MUL with int16, are exempt.
 """
 
 from outlive.rules.api import Severity, rule
@@ -19,5 +18,5 @@ from outlive.rules.operator.prepared import operators_with
 from outlive.rules.quantization.parameter_demands import missing_parameters
 
 RULE = rule("Q102", "quant-params-missing", Severity.ERROR, since="0.1", cause="quant-params-missing")(
-    operators_with(missing_parameters, "without parameters the integers stand for nothing")
+    operators_with(missing_parameters, "without scale and zero point, the integers have no meaning")
 )

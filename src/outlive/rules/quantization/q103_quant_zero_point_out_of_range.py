@@ -1,17 +1,17 @@
-"""a zero point is not a number of its tensor's type
+"""Zero point out of range
 
 What it checks
-    Zero points against the range of the type, against 0 for int16, and against the one value that
-    SOFTMAX, LOG_SOFTMAX and L2_NORMALIZATION give.
+    Zero points are in the range of their type, are 0 for int16, and have the fixed value for SOFTMAX,
+    LOG_SOFTMAX and L2_NORMALIZATION.
 
 Why it matters
-    Kernels and XNNPACK refuse such tensors, or compute with a number that has been cut.
+    Kernels and XNNPACK refuse the tensor, or compute with a truncated number.
 
 What to do
     Quantize the model again.
 
 Limits
-    Operators that do not compute with zero points are left alone.
+    Operators that do not use zero points are exempt.
 """
 
 from outlive.rules.api import Severity, rule
@@ -24,4 +24,4 @@ RULE = rule(
     Severity.ERROR,
     since="0.1",
     cause="quant-zero-point-out-of-range",
-)(operators_with(zero_point_faults, "the zero point was damaged, or belongs to another type"))
+)(operators_with(zero_point_faults, "the zero point is damaged, or belongs to another type"))

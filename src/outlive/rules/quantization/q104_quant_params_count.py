@@ -1,7 +1,7 @@
-"""a tensor has the wrong number of scales
+"""Wrong number of quantization scales
 
 What it checks
-    That there are as many zero points as scales, and one scale, or one for each entry of the quantized
+    A tensor has as many zero points as scales, and one scale, or one for each entry of the quantized
     dimension.
 
 Why it matters
@@ -11,7 +11,7 @@ What to do
     Quantize the model again.
 
 Limits
-    Tensors quantized by blocks or along several axes keep their scales elsewhere.
+    Tensors quantized by blocks or along several axes keep their scales elsewhere, and are not checked.
 """
 
 from outlive.rules.api import Severity, rule

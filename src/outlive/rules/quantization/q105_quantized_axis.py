@@ -1,7 +1,7 @@
-"""a tensor is quantized along a dimension that it does not have
+"""Invalid quantized dimension
 
 What it checks
-    The dimension that the scales of a tensor lie along, against its shape.
+    The quantized dimension of a tensor exists in its shape.
 
 Why it matters
     The runtime refuses to load the model.
@@ -10,8 +10,8 @@ What to do
     Quantize the model again.
 
 Limits
-    Tensors quantized by blocks or along several axes are not looked at. A scalar, or a tensor whose shape the
-    file leaves open, may name any dimension that is not negative.
+    Tensors quantized by blocks or along several axes are not checked. A scalar, or a tensor with a
+    dynamic shape, may name any dimension that is not negative.
 """
 
 from outlive.rules.api import Severity, rule

@@ -1,16 +1,17 @@
-"""a scale is no positive number
+"""Quantization scale is not a positive number
 
 What it checks
-    Scales that are negative, infinite or not a number, where the kernel computes on all the same.
+    No scale is negative, infinite or NaN where the kernel computes anyway.
 
 Why it matters
-    The model runs; where its results depend on that tensor they mean nothing.
+    The model runs. Results that depend on this tensor are meaningless.
 
 What to do
-    Quantize the model again; look at calibration data that were empty or not a number.
+    Quantize the model again. Check for calibration data that was empty or NaN.
 
 Limits
-    It does no harm if nothing depends on the tensor. Where the runtime would refuse or die, Q101 says so.
+    The finding does not matter if nothing depends on the tensor. Q101 reports scales that make the
+    runtime refuse or crash.
 """
 
 from outlive.rules.api import Severity, rule
@@ -18,5 +19,5 @@ from outlive.rules.operator.prepared import operators_with
 from outlive.rules.quantization.parameter_demands import odd_scales
 
 RULE = rule("Q106", "odd-scale", Severity.WARNING, since="0.1", cause="quant-scale-invalid")(
-    operators_with(odd_scales, "it hurts if the results depend on this tensor")
+    operators_with(odd_scales, "results that depend on this tensor are meaningless")
 )

@@ -1,17 +1,16 @@
-"""weights use a small part of their range
+"""Weights use little of their integer range
 
 What it checks
-    Constant int8 weights that use less than a sixteenth of what their type can hold, one scale for all of
-    them.
+    Constant int8 weights with one scale use at least a sixteenth of the int8 range.
 
 Why it matters
-    Fewer steps for the same range: the model is coarser than it could be.
+    The values have fewer steps than the type allows: the model is less accurate than it could be.
 
 What to do
-    Quantize by channel, or calibrate the weights by their own range.
+    Quantize per channel, or calibrate the weights by their own range.
 
 Limits
-    Weights of up to a million values; whether accuracy suffers, only a comparison tells.
+    The rule reads up to a million weights. Only a comparison shows whether accuracy suffers.
 """
 
 from outlive.model import Model, Tensor
@@ -31,10 +30,10 @@ def unused_range(model: Model) -> Sightings:
         yield Sighting(
             where=file_name(model.path),
             evidence=tuple(
-                Evidence(f"{tensor_name(tensor)} spans {used} of 256 steps", "weights")
+                Evidence(f"{tensor_name(tensor)} uses {used} of 256 steps", "weights")
                 for tensor, used in found[:5]
             ),
-            why="the scale is much coarser than these weights need",
+            why="the scale is coarser than these weights need",
             remedies=(CONVERT_AGAIN,),
         )
 

@@ -1,22 +1,22 @@
-"""the model is not quantized as it was to be
+"""The model is not quantized as expected
 
 What it checks
-    Given what was asked for (--expect int8, expect="int8"), the types of the values that operators compute
-    with, of weights, and of inputs and outputs. `int8` and `int16` are about what operators compute with,
-    `int8-io`, `uint8-io` and `int16-io` also about inputs and outputs, `dynamic` and `float16` about weights.
+    The types of activations, weights, inputs and outputs match the expectation (--expect int8,
+    expect="int8"). `int8` and `int16` apply to the values that operators compute with, `int8-io`,
+    `uint8-io` and `int16-io` also to inputs and outputs, `dynamic` and `float16` to weights.
 
 Why it matters
-    Converters fall back to floats without an error: if the representative dataset is empty or holds NaN, if
-    an option is not one they know, if an operator has no kernel for integers. The model runs, and is as
-    large, as slow and as useless on the device as before.
+    Converters silently fall back to float: if the representative dataset is empty or contains NaN, if
+    an option is unknown, if an operator has no integer kernel. The model runs, and is as large and slow
+    as before.
 
 What to do
-    Quantize again, and let the converter fail instead of falling back. Look first at the operators named
-    here: those without a kernel for integers have to be replaced.
+    Quantize again with a converter that fails instead of falling back. Replace the operators in the
+    finding that have no integer kernel.
 
 Limits
-    Custom operators, QUANTIZE, DEQUANTIZE and CAST are left alone, and so are weights of fewer than 1,024
-    numbers. Whether the parameters are good is for other rules.
+    Custom operators, QUANTIZE, DEQUANTIZE, CAST and weights of fewer than 1,024 numbers are exempt.
+    Other rules check the parameters.
 """
 
 from collections import Counter
@@ -36,21 +36,21 @@ from outlive.units import plural
 
 _SHOWN = 5
 _AGAIN = Remedy(
-    "quantize again with a representative dataset of real inputs, and look at what the converter says",
+    "quantize again with a representative dataset of real inputs, and read the converter's output",
     Tag.CHANGES_RESULTS,
 )
 _WEIGHTS = Remedy(
-    "quantize again: weights alone need no representative dataset",
+    "quantize the weights again, which needs no representative dataset",
     Tag.CHANGES_RESULTS,
     command="converter.optimizations = [tf.lite.Optimize.DEFAULT]",
 )
 _STRICT = Remedy(
-    "let TensorFlow's converter fail instead of falling back to floats",
+    "make TensorFlow's converter fail instead of falling back to float",
     Tag.CHANGES_MODEL,
     command="converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]",
 )
 _ENDS = Remedy(
-    "ask for the type of inputs and outputs as well",
+    "set the type of inputs and outputs too",
     Tag.CHANGES_MODEL,
     command="converter.inference_input_type = converter.inference_output_type = tf.{kind}",
 )
@@ -84,10 +84,10 @@ def _operators(model: Model, found: list[tuple[Subgraph, Operator, str]]) -> Ite
     named = ", ".join(f"{name} {count}" for name, count in kinds.most_common(_SHOWN))
     types = " and ".join(sorted({kind for _, _, kind in found}))
     verb = "computes" if len(found) == 1 else "compute"
-    yield f"{len(found)} of {plural(total, 'operator')} {verb} with {types}: {named}"
+    yield f"{len(found)} of {plural(total, 'operator')} {verb} with {types} ({named})"
     names = ", ".join(operator_name(step, graph.index) for graph, step, _ in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    yield f"they are {names}{more}" if len(found) > 1 else f"it is {names}"
+    yield f"{names}{more}"
 
 
 def _weights(model: Model, wanted: Expectation) -> Iterator[str]:
@@ -95,17 +95,17 @@ def _weights(model: Model, wanted: Expectation) -> Iterator[str]:
     for graph, step, tensor in found[:_SHOWN]:
         yield f"{operator_name(step, graph.index)} has weights of {tensor.dtype}: {tensor_name(tensor)}"
     if len(found) > _SHOWN:
-        yield f"{len(found) - _SHOWN} more weights are like that"
+        yield f"{len(found) - _SHOWN} more weights"
 
 
 def _why(model: Model, wanted: Expectation, kinds: set[str], inside: bool) -> str:
     if kinds and not has_expected(model, wanted):
         if not all("float" in kind for kind in kinds):
-            return "it was quantized to another type than the one asked for"
-        return "nothing was quantized: the request was not understood, or there was nothing to calibrate with"
+            return "the model is quantized to another type"
+        return "the converter ignored the request, or had no calibration data"
     if inside:
-        return "the quantizer has nothing for these operators, or was told to leave them out"
-    return "inputs and outputs keep their type unless another one is asked for"
+        return "the quantizer does not support these operators, or was configured to skip them"
+    return "inputs and outputs keep their type by default"
 
 
 def _remedies(wanted: Expectation, inside: bool, ends: bool) -> tuple[Remedy, ...]:

@@ -1,30 +1,30 @@
-"""there are no samples to calibrate with
+"""No calibration samples
 
 What it checks
-    Whether there is at least one sample, where a recipe or a comparison needs some.
+    A recipe or comparison that needs samples has at least one.
 
 Why it matters
-    Ranges of activations are measured on samples. With none of them TensorFlow's converter and
-    ai-edge-quantizer give, without a word, a model that is not quantized.
+    Activation ranges are measured on samples. Without samples, TensorFlow's converter and
+    ai-edge-quantizer silently return a model that is not quantized.
 
 What to do
-    Give a few dozen inputs as the model will meet them: arrays, a generator, an .npz file, a folder. Mind
-    that a generator that was gone through once is empty: give the function that makes it.
+    Pass some dozens of realistic inputs: arrays, a generator, an .npz file, a folder. A generator is
+    empty after the first pass: pass the function that creates it.
 
 Limits
-    Whether they are enough is not said: a hundred are plenty for most models.
+    The rule does not judge whether the samples are enough. A hundred suffice for most models.
 """
 
 from outlive.interpreter.judge import Call
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 
 _GIVE = Remedy(
-    "give samples as the model will meet them: a folder, an .npz file, arrays or a generator",
+    "pass realistic samples: a folder, an .npz file, arrays or a generator",
     Tag.SAME_RESULTS,
     command="outlive quantize FILE --recipe static-int8 --samples samples.npz -o OUT",
 )
 _WITHOUT = Remedy(
-    "quantize weights only, which needs none",
+    "quantize only the weights, which needs no samples",
     Tag.CHANGES_MODEL,
     command="outlive quantize FILE --recipe dynamic-int8 -o OUT",
 )
@@ -36,8 +36,8 @@ def no_samples(call: Call) -> Sightings:
         return
     yield Sighting(
         where="the samples",
-        evidence=(Evidence(call.text or "the samples ended before the first one", "samples"),),
-        why="without samples the ranges of activations are not known",
+        evidence=(Evidence(call.text or "0 samples", "samples"),),
+        why="activation ranges are measured on samples",
         remedies=(_GIVE, _WITHOUT),
         fault=Fault.INPUT,
     )

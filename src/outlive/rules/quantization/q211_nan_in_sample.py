@@ -1,17 +1,17 @@
-"""a sample holds values that are not a number
+"""NaN in a sample
 
 What it checks
-    Every value of every sample, before anything native sees it.
+    No value of any sample is NaN. The check runs before native code sees the sample.
 
 Why it matters
-    Quantization measures the least and greatest value of each tensor. One such value makes the ranges of all
-    that depend on it meaningless: the model comes out as float without a word, or the converter dies.
+    Quantization measures the minimum and maximum of each tensor. One NaN invalidates the ranges of
+    everything that depends on it: the model silently stays float, or the converter crashes.
 
 What to do
-    Find the sample and fix what makes it, or leave it out.
+    Find the sample and fix its source, or remove it.
 
 Limits
-    Values that only become so inside the model are seen by a comparison (Q225), not here.
+    Q225 reports NaN that arises inside the model.
 """
 
 from outlive.rules.api import Evidence, Remedy, Severity, Tag, rule
@@ -21,12 +21,12 @@ RULE = rule("Q211", "nan-in-sample", Severity.ERROR, since="0.1", cause="represe
     refused_call(
         "nan-in-sample",
         "input",
-        "every range that one of them reaches is lost: such a model is silently left as float",
+        "NaN invalidates ranges, and the model silently stays float",
         Remedy(
-            "look where they are, and fix what makes them",
+            "find the values, and fix their source",
             Tag.CHANGES_RESULTS,
             command="np.argwhere(np.isnan(sample))[:10]",
         ),
-        seen=Evidence("{text} of a sample of {given} are NaN", "samples"),
+        seen=Evidence("{text} values of a sample of {given} are NaN", "samples"),
     )
 )

@@ -1,17 +1,17 @@
 """ai-edge-quantizer refuses the model
 
 What it checks
-    What ai-edge-quantizer raises while it reads, calibrates or quantizes the model in its worker.
+    ai-edge-quantizer reads, calibrates and quantizes the model in its worker without an error.
 
 Why it matters
-    The model cannot be quantized this way; nothing was written.
+    The model cannot be quantized this way. No file was written.
 
 What to do
-    Leave out the operators its words name, or take a recipe that asks less: weights alone are nearly always
-    possible.
+    Exclude the operators in the message, or use a simpler recipe: quantizing only the weights nearly
+    always works.
 
 Limits
-    Its words are passed on as they are; whether it is right is not checked.
+    The message is ai-edge-quantizer's own, and unverified.
 """
 
 from outlive.interpreter.judge import Call
@@ -23,17 +23,17 @@ def quantizer_refused(call: Call) -> Sightings:
     if call.problem != "quantizer-refused":
         return
     yield Sighting(
-        where="the quantizer",
-        evidence=(Evidence(f"it said: {call.text}", "ai-edge-quantizer"),),
-        why="it has no way to quantize this model with this recipe",
+        where="ai-edge-quantizer",
+        evidence=(Evidence(call.text, "ai-edge-quantizer"),),
+        why="it cannot quantize this model with this recipe",
         remedies=(
             Remedy(
-                "quantize weights only",
+                "quantize only the weights",
                 Tag.CHANGES_MODEL,
                 command="outlive quantize FILE --recipe weight-only-int8 -o OUT",
             ),
             Remedy(
-                "leave out an operator type that it names",
+                "skip the operator type in the message",
                 Tag.CHANGES_MODEL,
                 command="outlive quantize FILE --recipe static-int8 --samples samples.npz --skip TYPE -o OUT",
             ),

@@ -1,16 +1,16 @@
-"""quantization was asked for, and the model is float as before
+"""The model is still float after quantization
 
 What it checks
-    The types of operators and weights in the file that the quantizer gave, against the float model.
+    The quantized file has quantized operators or weights.
 
 Why it matters
-    It is a silent failure: the file runs, and is as large and as slow as it was.
+    This failure is silent: the file runs, and is as large and slow as before.
 
 What to do
-    Look at the reasons, operator by operator, and take a recipe that fits them.
+    Read the reason for each operator, and use a recipe that supports them.
 
 Limits
-    A model with a single quantized operator counts as quantized; the list of layers says which are not.
+    One quantized operator is enough to pass. The list of layers shows the others.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ def nothing_quantized(quantized: Quantized) -> Sightings:
         where=f"recipe {quantized.recipe}",
         evidence=(
             Evidence(
-                f"none of {plural(len(quantized.layers), 'operator')} is quantized; {sizes}",
+                f"0 of {plural(len(quantized.layers), 'operator')} quantized; {sizes}",
                 "types in the file",
             ),
             *(
@@ -41,10 +41,10 @@ def nothing_quantized(quantized: Quantized) -> Sightings:
                 for why, count in reasons.most_common(4)
             ),
         ),
-        why="the recipe has nothing for the operators of this model",
+        why="the recipe does not apply to the operators of this model",
         remedies=(
             Remedy(
-                "take another recipe",
+                "use another recipe",
                 Tag.CHANGES_MODEL,
                 command=f"outlive quantize FILE --recipe {other} -o OUT",
             ),

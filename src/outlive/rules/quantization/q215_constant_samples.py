@@ -1,17 +1,17 @@
-"""all samples are the same constant
+"""All samples are the same constant
 
 What it checks
-    Whether all values of an input, in all samples, are one number.
+    The values of an input are not all equal in all samples.
 
 Why it matters
-    Ranges measured on such samples are those of one point: real inputs are cut off almost everywhere, and the
-    quantized model is wrong although every step of making it succeeded.
+    Such samples give ranges of one point: real inputs are clipped almost everywhere, and the quantized
+    model is wrong although every step succeeded.
 
 What to do
-    Calibrate with inputs as the model will meet them.
+    Calibrate with realistic inputs.
 
 Limits
-    An input that is a constant by design (a mask of ones) is fine; one number says nothing about that.
+    Ignore the finding for an input that is constant by design, such as a mask of ones.
 """
 
 from outlive.quant import Quantized
@@ -27,11 +27,11 @@ def constant_samples(quantized: Quantized) -> Sightings:
         count = plural(quantized.samples, "sample")
         yield Sighting(
             where=f'input "{seen.name}"',
-            evidence=(Evidence(f"every value of {count} is {seen.low:.6g}", "samples"),),
-            why="the ranges that were measured are those of one point",
+            evidence=(Evidence(f"{seen.low:.6g} in {count}", "samples"),),
+            why="the measured ranges contain one value",
             remedies=(
                 Remedy(
-                    "calibrate with inputs as the model will meet them",
+                    "calibrate with realistic inputs",
                     Tag.CHANGES_RESULTS,
                     command="outlive quantize FILE --recipe static-int8 --samples samples.npz -o OUT",
                 ),

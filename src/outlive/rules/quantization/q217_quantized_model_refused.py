@@ -1,17 +1,17 @@
-"""the quantized model cannot be loaded by the runtime
+"""The runtime refuses the quantized model
 
 What it checks
-    The new file is loaded and its tensors are allocated, in a worker, as an interpreter would do it.
+    The runtime loads the new file and allocates its tensors, in a worker.
 
 Why it matters
-    A quantizer can write what no kernel takes: a type that an operator does not have, a zero point where
-    there must be none. Such a file fails on the device, long after it was made.
+    A quantizer can write tensors that no kernel supports: a type without a kernel, a zero point that
+    must be 0. Such a file fails on the device.
 
 What to do
-    Leave the operator in float that the runtime names, or take another recipe.
+    Keep the operator in the runtime's message in float, or use another recipe.
 
 Limits
-    It is loaded with the runtime that is installed here; the one on the device may know less, or more.
+    The check uses the runtime installed here. The one on the device may differ.
 """
 
 import re
@@ -27,12 +27,12 @@ def quantized_model_refused(quantized: Quantized) -> Sightings:
         return
     yield Sighting(
         where=f"recipe {quantized.recipe}",
-        evidence=(Evidence(quantized.refusal, "LiteRT, while tensors were allocated"),),
-        why="the quantizer wrote an operator that its kernel does not take",
+        evidence=(Evidence(quantized.refusal, "LiteRT, allocate_tensors()"),),
+        why="the quantizer wrote an operator that its kernel does not support",
         remedies=(
-            Remedy("leave that type of operator in float", Tag.CHANGES_MODEL, command=_without(quantized)),
+            Remedy("keep this operator type in float", Tag.CHANGES_MODEL, command=_without(quantized)),
             Remedy(
-                "quantize weights only",
+                "quantize only the weights",
                 Tag.CHANGES_MODEL,
                 command="outlive quantize FILE --recipe weight-only-int8 -o OUT",
             ),

@@ -1,17 +1,17 @@
-"""no mixture of float and quantized layers met the target
+"""No mix of float and quantized layers met the target
 
 What it checks
-    Whether any try came as near to the float model as was asked for, from all layers quantized to all of
-    those that hurt in float.
+    At least one attempt is as close to the float model as requested, from all layers quantized to all
+    sensitive layers in float.
 
 Why it matters
-    What was written is the best of the tries, and is not what was asked for.
+    The written file is the best attempt, and misses the target.
 
 What to do
-    Ask for less, give activations 16 bits, or quantize weights only.
+    Lower the target, use 16-bit activations, or quantize only the weights.
 
 Limits
-    Layers are left out in the order of the error that is born in them; another choice may do better.
+    outlive excludes layers in the order of the error that they add. Another choice may do better.
 """
 
 from outlive.quant import MixedStep, Quantized
@@ -29,15 +29,16 @@ def target_missed(quantized: Quantized) -> Sightings:
     yield Sighting(
         where=f"recipe {quantized.recipe}",
         evidence=tuple(Evidence(_fact(step), "comparison") for step in shown),
-        why="the target asks for more than these layers and types can give",
+        value=f"best attempt: {_fact(best)}",
+        why="the target is beyond these layers and types",
         remedies=(
             Remedy(
-                "give activations 16 bits: 256 times as many steps for the same range",
+                "use 16-bit activations: 256 times as many steps for the same range",
                 Tag.CHANGES_MODEL,
                 command="outlive quantize FILE --recipe static-int16x8 --samples samples.npz -o OUT",
             ),
             Remedy(
-                "quantize weights only",
+                "quantize only the weights",
                 Tag.CHANGES_MODEL,
                 command="outlive quantize FILE --recipe weight-only-int8 -o OUT",
             ),
@@ -47,6 +48,6 @@ def target_missed(quantized: Quantized) -> Sightings:
 
 
 def _fact(step: MixedStep) -> str:
-    decibels = "" if step.sqnr_db is None else f", signal to noise {step.sqnr_db:.1f} dB"
-    agreement = "" if step.agreement is None else f", same winner {step.agreement:.1%}"
-    return f"{plural(len(step.kept), 'layer')} in float: {format_bytes(step.file_bytes)}{decibels}{agreement}"
+    decibels = "" if step.sqnr_db is None else f", SQNR {step.sqnr_db:.1f} dB"
+    agreement = "" if step.agreement is None else f", same top-1 {step.agreement:.1%}"
+    return f"{plural(len(step.kept), 'layer')} in float, {format_bytes(step.file_bytes)}{decibels}{agreement}"

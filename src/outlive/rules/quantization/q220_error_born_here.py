@@ -1,20 +1,21 @@
-"""far more error is born in one operator than elsewhere
+"""One operator adds most of the quantization error
 
 What it checks
-    The error that is born in each operator: its output against what the float operator makes of the very
-    inputs that the quantized one got. It is measured in steps of a grid that would just hold the values, so
-    that layers with large and small values can be compared. Seen are operators with more than two steps and
-    five times the median of all.
+    No operator adds more than two steps of error and five times the median of all operators. The rule
+    compares its output with the float operator's output for the same quantized inputs, in steps of a
+    grid that just holds the values; this makes layers comparable.
 
 Why it matters
-    Error that arrives from earlier layers cannot be fixed where it is seen; this is where it arises.
+    Error that arrives from earlier layers cannot be fixed where it is visible. This operator is its
+    source.
 
 What to do
-    Keep the operator in float, give it 16 bits, or correct its ranges: a scale that does not fit the values,
-    a zero point that is off, a channel whose scale is wrong.
+    Keep the operator in float, give it 16 bits, or correct its ranges: a scale that does not fit the
+    values, a wrong zero point, a channel with a wrong scale.
 
 Limits
-    Operators that keep a state, run other subgraphs or have no partner in the reference cannot be run alone.
+    Operators with state, operators that run other subgraphs, and operators without a counterpart in the
+    reference cannot run alone.
 """
 
 from statistics import median
@@ -40,13 +41,13 @@ def error_born_here(drift: Drift) -> Sightings:
     for row in bad:
         here, total = row.born_here, row.metrics
         assert here is not None
-        arrives = "" if total is None else f"; with what arrives from before {total.sqnr_db:.1f} dB"
-        noise = f"signal to noise {here.sqnr_db:.1f} dB{arrives}"
-        facts.append(Evidence(f"{drifts.layer_name(row)}: {row.blame:.1f} steps, {noise}", "comparison"))
+        arrives = "" if total is None else f"; {total.sqnr_db:.1f} dB with the error of earlier layers"
+        noise = f"SQNR {here.sqnr_db:.1f} dB{arrives}"
+        facts.append(Evidence(f"{drifts.layer_name(row)}: {row.blame:.1f} int8 steps, {noise}", "comparison"))
     yield Sighting(
         where=drifts.layer_name(bad[0]),
-        evidence=(*facts, Evidence(f"the median of {len(known)} layers is {middle:.2f} steps", "comparison")),
-        why="the operator's own quantization, and not what it is given, makes this error",
+        evidence=(*facts, Evidence(f"median of {len(known)} layers: {middle:.2f} steps", "comparison")),
+        why="the error comes from the operator's own quantization, not from its inputs",
         remedies=(drifts.keep_float(bad, drifts.share_of_error(drift, bad)), drifts.wider()),
         confidence=drifts.certainty(drift),
         op=bad[0].place,

@@ -1,19 +1,18 @@
-"""values are cut off at the ends of what their type can hold
+"""Values are clipped
 
 What it checks
-    The share of each tensor's values that are the least or greatest its type has, where the float model's
-    value lies beyond. Seen are tensors with more than one in a hundred.
+    At most 1 % of the values of each tensor are at the minimum or maximum of the type while the float
+    value lies beyond.
 
 Why it matters
-    What is cut off is lost: the error is as large as what lies beyond the range, and everything after it
-    works with that.
+    Clipping loses information: the error is as large as the excess, and all later layers work with it.
 
 What to do
-    Calibrate with samples that reach as far as real inputs do.
+    Calibrate with samples that cover the range of real inputs.
 
 Limits
-    A little clipping of rare outliers can be wanted: it makes all steps finer. Outputs whose range is
-    prescribed by the runtime are left alone: that of a softmax ends one step before 1.
+    Clipping rare outliers can be intended: it makes all steps finer. Outputs with a range fixed by the
+    runtime are exempt, such as softmax, which ends one step below 1.
 """
 
 from outlive.quant import Drift, TensorDrift
@@ -28,7 +27,7 @@ def clipped_values(drift: Drift) -> Sightings:
     bad = sorted((row for row in drift.tensors if _share(row) > _MOST_SHARE), key=lambda row: -_share(row))
     if not bad:
         return
-    why = "the range that was chosen is smaller than the values that pass"
+    why = "the calibrated range is smaller than the values"
     yield drifts.sight_layers(
         bad, map(_fact, bad), why, drifts.calibrate_again(_effect(bad[0])), drifts.keep_float(bad)
     )
@@ -49,8 +48,8 @@ def _fact(row: TensorDrift) -> str:
     holds = ""
     if row.scale is not None and row.zero_point is not None and row.dtype in drifts.ENDS:
         low, high = (row.scale * (end - row.zero_point) for end in drifts.ENDS[row.dtype])
-        holds = f", it holds {low:.4g} to {high:.4g}"
-    return f"{drifts.layer_name(row)}: {_share(row):.1%} cut off; values from {wanted}{holds}"
+        holds = f", range {low:.4g} to {high:.4g}"
+    return f"{drifts.layer_name(row)}: {_share(row):.1%} clipped; values {wanted}{holds}"
 
 
 def _effect(row: TensorDrift) -> str:
@@ -61,4 +60,4 @@ def _effect(row: TensorDrift) -> str:
     least, most = drifts.ENDS[row.dtype]
     step = (max(metrics.reference_max, 0.0) - min(metrics.reference_min, 0.0)) / (most - least)
     coarser = max(1.0, step / row.scale)
-    return f"a range that holds these values cuts off nothing, with steps {coarser:.1f} times as coarse"
+    return f"no clipping, with steps {coarser:.1f} times as coarse"

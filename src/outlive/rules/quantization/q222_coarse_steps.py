@@ -1,18 +1,18 @@
-"""values use a small part of what their type can hold
+"""Values use little of their integer range
 
 What it checks
-    How many of the type's levels the values that any sample gave would need, from the least to the greatest,
-    with 0 among them. Seen are int8 and uint8 tensors that need less than an eighth, fewer than 32 levels.
+    The values of all samples need at least an eighth of the levels of int8 and uint8 tensors (32
+    levels), including 0.
 
 Why it matters
-    The steps are eight times coarser than they had to be, and so is the error.
+    The steps are eight times coarser than necessary, and the error is larger by the same factor.
 
 What to do
-    Calibrate without outliers, or with the samples that the model will really meet.
+    Calibrate without outliers, or with realistic samples.
 
 Limits
-    Left alone are outputs of operators whose scale is fixed by the runtime (Q229), inputs (Q230), and tensors
-    that only hand on what they get. Few samples may not show all that a tensor can become.
+    Outputs with a scale fixed by the runtime (Q229), inputs (Q230), and tensors that only pass values
+    on are exempt. A few samples may not show the full range of a tensor.
 """
 
 from outlive.quant import Drift, TensorDrift
@@ -31,11 +31,8 @@ def coarse_steps(drift: Drift) -> Sightings:
         return
     yield drifts.sight_layers(
         bad,
-        (
-            f"{drifts.layer_name(row)}: {drifts.needed_share(row):.1%} of the levels of {row.dtype}"
-            for row in bad
-        ),
-        "the range that was chosen is much wider than the values that pass",
+        (f"{drifts.layer_name(row)}: {drifts.needed_share(row):.1%} of the {row.dtype} range" for row in bad),
+        "the calibrated range is much wider than the values",
         drifts.calibrate_again(drifts.finer(1 / drifts.needed_share(bad[0]))),
         drifts.wider(),
         confidence=drifts.certainty(drift),

@@ -1,18 +1,18 @@
-"""the samples reach beyond what the quantized input can hold
+"""Samples exceed the quantized input range
 
 What it checks
-    The least and greatest value of the samples against the range of the candidate's input, or of the QUANTIZE
-    behind it. Seen is what lies more than a twentieth of the range outside of it.
+    The samples lie inside the range of the candidate's input, or of the QUANTIZE behind it, within a
+    twentieth of the range.
 
 Why it matters
-    Either the samples are not what the model was calibrated with (pixels of 0 to 255 instead of -1 to 1), or
-    it was calibrated with too few of them. In both cases what is compared is not what will run.
+    Either the model was calibrated with differently prepared samples (pixels of -1 to 1 instead of 0 to
+    255), or with too few. In both cases the comparison does not show real behavior.
 
 What to do
-    Prepare the samples as the model's inputs are prepared, or calibrate with these.
+    Prepare the samples like the model's inputs, or calibrate with these samples.
 
 Limits
-    Inputs that are not quantized are not looked at.
+    Inputs that are not quantized are not checked.
 """
 
 from outlive.quant import Drift
@@ -34,19 +34,25 @@ def samples_beyond_input(drift: Drift) -> Sightings:
             continue
         pixels = found.low >= 0 and 32 < found.high <= _BYTES and high < _BYTES / 4
         prepare = Remedy(
-            "prepare the samples as the model's inputs are prepared",
+            "prepare the samples like the model's inputs",
             Tag.CHANGES_RESULTS,
             command=f"sample = (pixels / {_BYTES} * {high - low:.4g} + {low:.4g})" if pixels else "",
         )
         coarser = (max(found.high, 0.0) - min(found.low, 0.0)) / (high - low)
-        effect = f"nothing is cut off; steps {coarser:.1f} times as coarse" if coarser > 1 else ""
+        effect = f"no clipping, with steps {coarser:.1f} times as coarse" if coarser > 1 else ""
+        spans = f"samples {found.low:.4g} to {found.high:.4g}, input range {low:.4g} to {high:.4g}"
         yield Sighting(
             where=f'input "{found.name}"',
             evidence=(
-                Evidence(f"the samples hold {found.low:.4g} to {found.high:.4g}", "samples"),
-                Evidence(f"the input can hold {low:.4g} to {high:.4g}", "quantization parameters"),
+                Evidence(
+                    spans,
+                    "samples",
+                ),
+                Evidence(f"input range {low:.4g} to {high:.4g}", "quantization parameters"),
             ),
-            why="these look like pixels that were not scaled" if pixels else "what lies beyond is cut off",
+            why="the samples look like pixels without scaling"
+            if pixels
+            else "values beyond the range are clipped",
             remedies=(prepare, drifts.calibrate_again(effect)),
             fault=Fault.INPUT,
         )

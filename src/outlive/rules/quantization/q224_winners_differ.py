@@ -1,18 +1,18 @@
-"""the quantized model often chooses another winner
+"""The top-1 class often differs
 
 What it checks
-    For every output with several values in its last dimension, how often the greatest one is at the same
-    place as in the reference. Seen are outputs with less than nine in ten.
+    For every output with several values in its last dimension, the largest value has the same position
+    as in the reference in at least 90 % of the samples.
 
 Why it matters
-    For a classifier this is the answer: a model that disagrees this often is another model.
+    For a classifier, the top-1 class is the result.
 
 What to do
-    Look at the layers where the error is born, and keep the worst of them in float.
+    Check the layers that add the most error, and keep the worst of them in float.
 
 Limits
-    Outputs that are no scores (boxes, embeddings) have a greatest value as well; it means little there. Where
-    no tensors could be paired, the models are different ones, and nothing is said of their winners.
+    The finding means little for outputs that are not scores (boxes, embeddings). If no tensors could be
+    paired, the models differ too much, and the rule is silent.
 """
 
 import math
@@ -32,21 +32,23 @@ def winners_differ(drift: Drift) -> Sightings:
         if agreement is None or agreement >= _LEAST_AGREEMENT:
             continue
         facts = [
-            Evidence(f"the same winner in {agreement:.0%} of {plural(drift.samples, 'sample')}", "comparison")
+            Evidence(f"same top-1 in {agreement:.0%} of {plural(drift.samples, 'sample')}", "comparison")
         ]
         if output.metrics is not None:
             decibels = output.metrics.sqnr_db
             level = "not finite" if math.isnan(decibels) else f"{decibels:.1f} dB"
-            facts.append(Evidence(f"signal to noise of this output {level}", "comparison"))
+            facts.append(Evidence(f"SQNR of this output {level}", "comparison"))
         worst = drift.worst(2)
         facts += [
-            Evidence(f"most error is born in {drifts.layer_name(row)}: {row.blame:.1f} steps", "comparison")
+            Evidence(
+                f"most error comes from {drifts.layer_name(row)}: {row.blame:.1f} int8 steps", "comparison"
+            )
             for row in worst[:1]
         ]
         yield Sighting(
             where=f'output "{output.name}"',
             evidence=tuple(facts),
-            why="the error is larger than the lead of the winner",
+            why="the error is larger than the margin of the top-1 class",
             remedies=(drifts.keep_float(worst, drifts.share_of_error(drift, worst)), drifts.wider())
             if worst
             else (drifts.wider(),),

@@ -1,18 +1,19 @@
-"""the model computes values that are not finite
+"""Non-finite values inside the model
 
 What it checks
-    Whether any tensor of either model held NaN or an infinity while the samples ran; the samples hold none.
+    No tensor of either model contained NaN or infinity while the samples ran.
 
 Why it matters
-    Such a value spreads to all that depends on it, and a comparison can say nothing about those. In the
-    float model it makes ranges meaningless: calibration with it gives a broken model.
+    Such values spread to everything that depends on them, and a comparison cannot judge those tensors.
+    In the float model they invalidate ranges: calibration with them gives a broken model.
 
 What to do
-    Look at the first operator that makes one: a division by 0, a logarithm, an exponent too large for
+    Check the first operator that produces one: a division by 0, a logarithm, an exponent too large for
     float16.
 
 Limits
-    Which of the two models made it is not said; some models use infinity for masks on purpose.
+    The finding does not say which of the two models produced the value. Some models use infinity for
+    masks on purpose.
 """
 
 from outlive.quant import Drift
@@ -34,14 +35,14 @@ def not_finite_values(drift: Drift) -> Sightings:
         Evidence(f"{count:,} of {total:,} values of {drifts.layer_name(first)} are not finite", "comparison")
     ]
     if len(bad) > 1:
-        facts.append(Evidence(f"it reaches {plural(len(bad) - 1, 'tensor')} behind it", "comparison"))
+        facts.append(Evidence(f"it spreads to {plural(len(bad) - 1, 'later tensor')}", "comparison"))
     yield Sighting(
         where=drifts.layer_name(first),
         evidence=tuple(facts),
-        why="the operator makes them of inputs that are finite",
+        why="the operator produces them from finite inputs",
         remedies=(
             Remedy(
-                "cut the operator out and run it on what it gets",
+                "extract the operator and run it on its inputs",
                 Tag.SAME_RESULTS,
                 command=f"outlive cut FILE --ops {first.op} -o part.tflite",
             ),

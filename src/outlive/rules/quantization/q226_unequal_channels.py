@@ -1,21 +1,21 @@
-"""channels of very different size share one scale
+"""Very different channels share one scale
 
 What it checks
-    Weights that are quantized as a whole, channel by channel of the float model: the greatest magnitude of
-    each. Seen are operators in which a channel has less than a sixteenth of the largest one's, so that 8 bits
-    leave it fewer than 8 levels for each sign, and would gain 6 dB by a scale of its own.
+    In weights with a single scale, no channel of the float model has less than a sixteenth of the
+    largest channel's magnitude and would gain 6 dB by its own scale. With 8 bits such a channel has
+    fewer than 8 levels per sign.
 
 Why it matters
-    The largest channel sets the steps for all. In the small ones most weights become 0, and what these
-    channels had learnt is gone.
+    The largest channel sets the steps for all. In small channels most weights become 0.
 
 What to do
-    Quantize weights by channel: every recipe of outlive does. Where the hardware takes one scale only, level
-    the channels in the float model first (cross-layer equalization), or keep the operator in float.
+    Quantize weights per channel, as every recipe of outlive does. If the hardware supports only one
+    scale, equalize the channels in the float model first (cross-layer equalization), or keep the
+    operator in float.
 
 Limits
-    A channel that is nothing but zeros does not count. Whether a small channel matters to the answer is not
-    known from its weights: the error that is born in the operator says so.
+    Channels of only zeros are exempt. The weights do not show whether a small channel matters: the
+    error of the operator does.
 """
 
 from outlive.quant import Drift, TensorDrift
@@ -34,7 +34,7 @@ def unequal_channels(drift: Drift) -> Sightings:
     yield drifts.sight_layers(
         bad,
         map(_fact, bad),
-        "one scale for all channels has steps as coarse as the largest channel needs",
+        "the largest channel sets the step size for all channels",
         _by_channel(bad[0]),
         drifts.keep_float(bad, drifts.share_of_error(drift, bad[: drifts.SHOWN])),
         source="both files",
@@ -53,16 +53,16 @@ def _fact(row: TensorDrift) -> str:
     found = row.weights
     assert found is not None
     small = f"{found.weak_channels} of {plural(found.channels, 'channel')} below 1/16 of the largest"
-    return f"{drifts.layer_name(row)}: {small}; their weights have {found.sqnr_db:.1f} dB"
+    return f"{drifts.layer_name(row)}: {small}; SQNR of their weights {found.sqnr_db:.1f} dB"
 
 
 def _by_channel(row: TensorDrift) -> Remedy:
     found = row.weights
     assert found is not None
     return Remedy(
-        "give each channel of the weights a scale of its own",
+        "quantize the weights per channel",
         Tag.CHANGES_MODEL,
-        effect=f"these weights of {drifts.layer_name(row)} rise from {found.sqnr_db:.1f} to "
+        effect=f"the weights of {drifts.layer_name(row)} improve from {found.sqnr_db:.1f} to "
         f"{found.per_channel_sqnr_db:.1f} dB",
         command="outlive quantize FLOAT --recipe static-int8 --samples samples.npz -o OUT",
     )

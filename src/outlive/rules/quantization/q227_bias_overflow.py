@@ -1,20 +1,19 @@
-"""a bias does not fit in 32 bits
+"""Bias does not fit in 32 bits
 
 What it checks
-    Each bias of the float model in the steps it has to be stored in, the input's scale times that of the
-    channel's weights, against what 32 bits hold. With 8-bit inputs room is left for the largest sum that the
-    operator's weights can add.
+    Each bias of the float model fits 32 bits in its steps: the input's scale times the scale of the
+    channel's weights. For 8-bit inputs, the rule reserves space for the largest sum of the operator's
+    weights.
 
 Why it matters
-    Quantizers cut such a bias off at the end of the range without a word, and the sum that it begins may
-    wrap around: the channel is off by a constant, whatever is fed.
+    Quantizers silently clip the bias, and the sum may overflow: the channel has a constant error.
 
 What to do
-    Keep the operator in float, or quantize its weights only: the bias stays float then. In training, hold the
-    weights of such a channel away from 0: its tiny scale is what makes the steps so small.
+    Keep the operator in float, or quantize only its weights: the bias then stays float. In training,
+    keep the weights of the channel away from 0: a tiny scale makes the steps too small.
 
 Limits
-    Operators whose bias is float, and those without one in both models, are not looked at.
+    Operators with a float bias, or without a bias in both models, are not checked.
 """
 
 from outlive.quant import Drift, TensorDrift
@@ -29,15 +28,15 @@ def bias_overflow(drift: Drift) -> Sightings:
         return
     bad.sort(key=lambda row: -_excess(row))
     weights_only = Remedy(
-        "quantize weights only",
+        "quantize only the weights",
         Tag.CHANGES_MODEL,
-        effect="biases and activations stay float, no bias is cut off",
+        effect="biases and activations stay float",
         command="outlive quantize FLOAT --recipe dynamic-int8 -o OUT",
     )
     yield drifts.sight_layers(
         bad,
         map(_fact, bad),
-        "the channel's weights are so small beside its bias that the bias has too many of their steps",
+        "the channel's weights are very small, and the bias has too many of their steps",
         drifts.keep_float(bad, drifts.share_of_error(drift, bad[: drifts.SHOWN])),
         weights_only,
         source="both files",
@@ -55,4 +54,4 @@ def _excess(row: TensorDrift) -> float:
 def _fact(row: TensorDrift) -> str:
     found = row.weights
     assert found is not None
-    return f"{drifts.layer_name(row)}: a bias of {found.bias_steps:.3g} steps, room for {found.bias_room:.3g}"
+    return f"{drifts.layer_name(row)}: bias of {found.bias_steps:.3g} steps, limit {found.bias_room:.3g}"

@@ -1,20 +1,19 @@
-"""values of one sign have a range for both
+"""Symmetric range for one-sided values
 
 What it checks
-    8-bit tensors whose zero point is in the middle, and whose values in the float model hardly cross 0: the
-    smaller side is less than an eighth of the larger one.
+    No 8-bit tensor has its zero point in the middle while its values in the float model hardly cross 0
+    (smaller side below an eighth of the larger).
 
 Why it matters
-    Half of the levels stand for values that never come, behind a RELU for instance: all steps are twice as
-    coarse as they had to be.
+    Half of the levels are unused, for example after a RELU: all steps are twice as coarse as necessary.
 
 What to do
-    Quantize activations asymmetrically, with a zero point of their own: outlive's static recipes do.
+    Quantize activations asymmetrically, with their own zero point, as outlive's static recipes do.
 
 Limits
-    int16 is symmetric by the runtime's rules, and some accelerators take nothing else. Tensors that only hand
-    on what they get, and those with steps that the runtime prescribes, are left alone. Few samples may not
-    show all that a tensor can become.
+    The runtime requires symmetric int16, and some accelerators support only symmetric types. Tensors
+    that only pass values on, and those with fixed steps, are exempt. A few samples may not show the
+    full range of a tensor.
 """
 
 from outlive.quant import Drift, TensorDrift
@@ -33,12 +32,12 @@ def one_sided_values(drift: Drift) -> Sightings:
     if not bad:
         return
     asymmetric = Remedy(
-        "quantize activations with a zero point of their own",
+        "quantize activations asymmetrically",
         Tag.CHANGES_MODEL,
         effect=drifts.finer(1 / drifts.needed_share(bad[0])),
         command="outlive quantize FLOAT --recipe static-int8 --samples samples.npz -o OUT",
     )
-    why = "the range was made symmetric around 0, and the values are not"
+    why = "the range is symmetric around 0, and the values are not"
     yield drifts.sight_layers(bad, map(_fact, bad), why, asymmetric, confidence=drifts.certainty(drift))
 
 
@@ -64,4 +63,4 @@ def _fact(row: TensorDrift) -> str:
     assert row.zero_point is not None
     low, high = (row.scale * (end - row.zero_point) for end in drifts.ENDS[row.dtype])
     values = f"{row.metrics.reference_min:.4g} to {row.metrics.reference_max:.4g}"
-    return f"{drifts.layer_name(row)}: values from {values}, it holds {low:.4g} to {high:.4g}"
+    return f"{drifts.layer_name(row)}: values {values}, range {low:.4g} to {high:.4g}"

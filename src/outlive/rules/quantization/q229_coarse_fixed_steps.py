@@ -1,20 +1,20 @@
-"""values are small beside the steps that the runtime prescribes
+"""Fixed quantization steps are too coarse
 
 What it checks
-    8-bit outputs of operators whose steps are the same in every model: softmax and logistic 1/256, tanh and
-    L2 normalization 1/128, log softmax 1/16. Seen are those whose values in the float model would need less
-    than an eighth of the range, fewer than 32 of its levels.
+    8-bit outputs with steps fixed by the runtime (softmax and logistic 1/256, tanh and L2 normalization
+    1/128, log softmax 1/16) need at least an eighth of the range, or 32 levels, for the float model's
+    values.
 
 Why it matters
-    No calibration changes these steps. A softmax over a thousand classes, or a logistic that is hardly ever
-    sure, becomes a few levels and mostly 0; what ranks or multiplies it has nothing left to work with.
+    Calibration cannot change these steps. A softmax over a thousand classes, or a logistic with low
+    scores, becomes a few levels and mostly 0, and later layers lose the ranking.
 
 What to do
-    Keep the operator in float: it is a small part of the work. Where only the order of the values matters,
-    leave it out of the model and take what goes into it.
+    Keep the operator in float: it is a small part of the work. If only the order of the values matters,
+    remove the operator and use its input.
 
 Limits
-    Few samples may not show all that a tensor can become.
+    A few samples may not show the full range of a tensor.
 """
 
 from outlive.quant import Drift, TensorDrift
@@ -36,8 +36,8 @@ def coarse_fixed_steps(drift: Drift) -> Sightings:
     yield drifts.sight_layers(
         bad,
         map(_fact, bad),
-        "the steps are fixed by the runtime, and the values are not much larger",
-        drifts.keep_float(bad, f"the {first.sqnr_db:.1f} dB of signal to noise here become exact"),
+        "the runtime fixes the step size, and the values are not much larger",
+        drifts.keep_float(bad, f"removes the error here (SQNR {first.sqnr_db:.1f} dB)"),
         drifts.wider(),
         confidence=drifts.certainty(drift),
     )
@@ -53,4 +53,4 @@ def _fact(row: TensorDrift) -> str:
     assert row.metrics is not None
     values = f"{row.metrics.reference_min:.4g} to {row.metrics.reference_max:.4g}"
     levels = max(1, round(drifts.needed_share(row) * _LEVELS))
-    return f"{drifts.layer_name(row)}: values from {values}, {plural(levels, 'level')} of {_LEVELS + 1}"
+    return f"{drifts.layer_name(row)}: values {values}, {plural(levels, 'level')} of {_LEVELS + 1}"

@@ -1,19 +1,20 @@
-"""the samples use a small part of what the quantized input can hold
+"""Samples use little of the quantized input range
 
 What it checks
-    The least and greatest value of the samples, and 0 with them, against the range of the candidate's input,
-    or of the QUANTIZE behind it. Seen are samples that need less than a quarter of it.
+    The samples, including 0, need at least a quarter of the range of the candidate's input, or of the
+    QUANTIZE behind it.
 
 Why it matters
-    Either the samples are not what the model was calibrated with (0 to 1 instead of pixels of 0 to 255), or
-    it was calibrated with an outlier among them. What comes in is then known to a few levels only, and no
-    layer behind it can repair that.
+    Either the model was calibrated with differently prepared samples (pixels of 0 to 255 instead of 0
+    to 1), or with an outlier. The input has only a few levels, and later layers cannot restore the
+    information.
 
 What to do
-    Prepare the samples as the model's inputs are prepared, or calibrate with these.
+    Prepare the samples like the model's inputs, or calibrate with these samples.
 
 Limits
-    Inputs that are not quantized are not looked at. Few samples may not show all that will come.
+    Inputs that are not quantized are not checked. A few samples may not show the full range of the
+    inputs.
 """
 
 from outlive.quant import Drift
@@ -35,20 +36,24 @@ def samples_within_input(drift: Drift) -> Sightings:
             continue
         pixels = found.low >= 0 and found.high <= 1 and high > _BYTES / 2
         prepare = Remedy(
-            "prepare the samples as the model's inputs are prepared",
+            "prepare the samples like the model's inputs",
             Tag.CHANGES_RESULTS,
-            effect=f"all levels of the input are used instead of {share:.1%}",
+            effect=f"uses the whole range instead of {share:.1%}",
             command=f"sample = sample * {_BYTES}" if pixels else "",
         )
+        spans = f"samples {found.low:.4g} to {found.high:.4g}, input range {low:.4g} to {high:.4g}"
         yield Sighting(
             where=f'input "{found.name}"',
             evidence=(
-                Evidence(f"the samples hold {found.low:.4g} to {found.high:.4g}", "samples"),
-                Evidence(f"the input can hold {low:.4g} to {high:.4g}", "quantization parameters"),
+                Evidence(
+                    spans,
+                    "samples",
+                ),
+                Evidence(f"input range {low:.4g} to {high:.4g}", "quantization parameters"),
             ),
-            why="these look like pixels that were scaled to 1, where the model takes bytes"
+            why="the samples look like pixels scaled to 1, and the model expects bytes"
             if pixels
-            else "the range was measured with other values than these",
+            else "the range was calibrated with other values",
             remedies=(prepare, drifts.calibrate_again(drifts.finer(1 / share))),
             confidence=drifts.certainty(drift),
             fault=Fault.INPUT,

@@ -1,23 +1,22 @@
-"""a few large values leave the others too few steps
+"""Large values leave too few steps for the others
 
 What it checks
-    Tensors that are as good as they should be as a whole, 20 dB and more, and out of which the operator that
-    uses them makes something that is not, less than 10 dB, where most of the error was born in the tensor.
+    No tensor with a good overall match (20 dB or more) leads to a bad output (below 10 dB) in the
+    operator that reads it, if most of that error comes from the tensor.
 
 Why it matters
-    One range serves all channels of an activation. If one of them is a hundred times larger than the rest, it
-    sets the steps, and the others are rounded to next to nothing. Seen as a whole the tensor looks fine,
-    because the large channel is; what the next layer makes of the small ones is noise.
+    All channels of an activation share one range. If one channel is a hundred times larger than the
+    others, it sets the steps, and the others are rounded to almost nothing. The tensor looks good as a
+    whole because of the large channel, but the next layer sees noise in the small ones.
 
 What to do
-    Keep the operator that writes the tensor and the one that uses it in float (one of them alone would still
-    pass the tensor on in 8 bits), or give activations 16 bits. In the float model the channels can be
-    levelled without changing the result (cross-layer equalization): what one layer gives less of, the next
-    one takes more of.
+    Keep both the operator that writes the tensor and the one that reads it in float, or use 16-bit
+    activations. In the float model you can equalize the channels without changing the result
+    (cross-layer equalization).
 
 Limits
-    The operator that uses the tensor may be given noise by its other inputs too. Few samples may not show
-    what matters.
+    Other inputs of the reading operator may contain noise too. A few samples may not show the relevant
+    values.
 """
 
 from outlive.quant import Drift, TensorDrift
@@ -35,10 +34,8 @@ def drowned_values(drift: Drift) -> Sightings:
     if not bad:
         return
     users = [row for row in drift.tensors if row.op == bad[0].used_by]
-    effect = (
-        f"op {bad[0].used_by} works with float values; what it makes has {bad[0].used_sqnr_db:.1f} dB now"
-    )
-    why = "the range is that of its largest values, and the smaller ones are those that count"
+    effect = f"operator {bad[0].used_by} reads float values; its output has {bad[0].used_sqnr_db:.1f} dB now"
+    why = "the largest values set the range, and the smaller ones matter"
     fix = drifts.keep_float([bad[0], *users], effect)
     yield drifts.sight_layers(bad, map(_fact, bad), why, fix, drifts.wider(), confidence="likely")
 
@@ -55,5 +52,5 @@ def _is_drowned(row: TensorDrift) -> bool:
 
 def _fact(row: TensorDrift) -> str:
     assert row.metrics is not None
-    used = f"{row.used_sqnr_db:.1f} dB in what op {row.used_by} makes of it"
-    return f"{drifts.layer_name(row)}: signal to noise {row.metrics.sqnr_db:.1f} dB as a whole, {used}"
+    used = f"{row.used_sqnr_db:.1f} dB after operator {row.used_by}"
+    return f"{drifts.layer_name(row)}: SQNR {row.metrics.sqnr_db:.1f} dB overall, {used}"

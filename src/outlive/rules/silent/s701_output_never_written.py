@@ -1,20 +1,20 @@
-"""the run went well and left an output unwritten
+"""Output not written
 
 What it checks
-    With --watch-outputs the model is run twice, in memory that was filled with different bytes beforehand.
-    Bytes of an output that still hold them, both times, were never written.
+    With --watch-outputs, outlive runs the model twice in memory filled with different bytes. The model
+    overwrites all bytes of each output.
 
 Why it matters
-    Nothing says so: the output is there, has its shape, and holds what an earlier run, or another part of
-    the program, left in that memory. Detection models do this where they find less than there is room for.
+    The failure is silent: the output has its shape, and holds values of an earlier run or of another
+    part of the program. Detection models do this if they find fewer objects than the output can hold.
 
 What to do
-    Read only as much as the model says is valid, such as the number of detections in another output. If
-    there is no such number, the operator behind this output is broken, or was not run.
+    Read only the valid part, such as the number of detections in another output. If there is no such
+    number, the operator behind this output is broken, or did not run.
 
 Limits
-    It holds for the inputs of this run: others may fill more. Strings, and outputs of random numbers, are not
-    judged. The memory can be filled on Linux with glibc only.
+    The finding holds for the inputs of this run: others may fill more. Strings and outputs of random
+    numbers are exempt. outlive can fill memory on Linux with glibc only.
 """
 
 from math import prod
@@ -25,11 +25,11 @@ from outlive.units import format_shape
 
 _SHOWN = 5
 _READ_LESS = Remedy(
-    "read only what the model says is valid, such as the first N of a count in another output",
+    "read only the valid part, such as the first N rows of a count in another output",
     Tag.CHANGES_RESULTS,
 )
 _OTHER_VALUES = Remedy(
-    "run it on real inputs, and see whether it is written then",
+    "run the model on real inputs, and check again",
     Tag.SAME_RESULTS,
     command="outlive run FILE --watch-outputs --input NAME=values.npy",
 )
@@ -45,7 +45,7 @@ def output_never_written(flight: Flight) -> Sightings:
     yield Sighting(
         where=f'output "{found[0].name}", tensor {found[0].index}{others}',
         evidence=tuple(Evidence(fact, "two runs in filled memory") for fact in facts),
-        why="no operator wrote there: what is read is left over from something else",
+        why="no operator wrote it, and it contains old data",
         remedies=(_READ_LESS, _OTHER_VALUES),
         fault=Fault.RUNTIME,
     )
@@ -55,7 +55,7 @@ def _fact(output: OutputSeen) -> str:
     left, size = output.untouched_bytes or 0, prod(output.shape) * _size(output.dtype)
     share = "all" if left >= size else f"{left:,} of"
     kind = f"{format_shape(output.shape)} {output.dtype}"
-    return f'"{output.name}", {kind}: {share} {size:,} bytes still hold what the memory was filled with'
+    return f'"{output.name}", {kind}: {share} {size:,} bytes unchanged'
 
 
 def _size(dtype: str) -> int:

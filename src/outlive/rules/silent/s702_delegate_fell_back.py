@@ -1,22 +1,21 @@
-"""a delegate that was asked for did not take the whole model
+"""The delegate did not take the whole model
 
 What it checks
-    Of a run with delegates that were named (experimental_delegates): how many operators they took, read from
-    the runtime's own list of nodes before XNNPACK takes what is left.
+    The delegates that you named (experimental_delegates) took all operators, by the runtime's own list
+    of nodes before XNNPACK takes the rest.
 
 Why it matters
-    Nothing says so: what a delegate does not take runs on the CPU. A model that was to run on an accelerator
-    can run without it, and each piece that is left over costs a copy there and back.
+    The fallback is silent: the remaining operators run on the CPU. A model can run entirely without its
+    accelerator, and each remaining part costs a copy there and back.
 
 What to do
-    See which operators were left, and whether the delegate takes them in another type or version.
+    Check which operators remain, and whether the delegate supports them in another type or version.
 
 Limits
-    Why the delegate left them is its own secret, unless it printed it.
+    The reason is known only if the delegate printed it.
 """
 
-from outlive.process.delegation import DelegationSeen
-from outlive.process.flight import Flight
+from outlive.process.flight import DelegationSeen, Flight
 from outlive.rules.api import Evidence, Fault, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.flight_end import last_words
 from outlive.units import plural
@@ -31,17 +30,15 @@ def delegate_fell_back(flight: Flight) -> Sightings:
     if flight.died or seen is None or seen.asked == BUILT_IN or seen.taken >= seen.operators:
         return
     said = last_words(flight)
-    printed = (Evidence(f"printed last: {said}", "standard error"),) if said else ()
+    printed = (Evidence(f"last output: {said}", "standard error"),) if said else ()
     yield Sighting(
         where=", ".join(seen.asked),
         evidence=(*node_evidence(seen), *printed),
-        why="what it does not take runs on the CPU"
-        if seen.taken
-        else "it took nothing: the model ran as if it had not been asked for",
+        why="the other operators run on the CPU" if seen.taken else "the model ran entirely on the CPU",
         remedies=(
-            Remedy("see what it says of each operator: set its own option for messages", Tag.SAME_RESULTS),
+            Remedy("enable the delegate's messages to see its reasons", Tag.SAME_RESULTS),
             Remedy(
-                "cut off what it does not take, and run that part on the CPU knowingly",
+                "split off the unsupported operators, and run them on the CPU",
                 Tag.CHANGES_MODEL,
                 command="outlive cut FILE --until N -o part.tflite",
             ),
@@ -53,8 +50,8 @@ def delegate_fell_back(flight: Flight) -> Sightings:
 def node_evidence(seen: DelegationSeen) -> tuple[Evidence, ...]:
     """What was taken and what was left, in words."""
     parts = f" in {plural(seen.parts, 'part')}" if seen.parts else ""
-    taken = f"it took {seen.taken} of {plural(seen.operators, 'operator')}{parts}"
-    first = ", ".join(f"op {index} {kind}" for index, kind in seen.left[:_SHOWN])
+    taken = f"took {seen.taken} of {plural(seen.operators, 'operator')}{parts}"
+    first = ", ".join(f"operator {index} ({kind})" for index, kind in seen.left[:_SHOWN])
     unnamed = seen.operators - seen.taken - min(len(seen.left), _SHOWN)
     more = f" and {unnamed} more" if unnamed > 0 else ""
     return (

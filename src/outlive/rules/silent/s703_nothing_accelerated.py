@@ -1,18 +1,18 @@
-"""XNNPACK took no operator of the model
+"""XNNPACK took no operator
 
 What it checks
-    Of a run with the runtime's default kernels: whether XNNPACK took any operator, read from the runtime's
-    own list of nodes, of a model with none that XNNPACK has.
+    In a run with the default kernels, XNNPACK took at least one operator, by the runtime's own list of
+    nodes. The rule applies to models without an operator that XNNPACK supports.
 
 Why it matters
-    It is not an error, and nothing says so: the model runs with the plain kernels, often several times
-    slower than one of the same size that XNNPACK takes.
+    The fallback is silent: the model runs with the builtin kernels, often several times slower than a
+    model of the same size with XNNPACK.
 
 What to do
-    Look at the types and shapes: dynamic shapes, and types such as uint8 in older models, keep it away.
+    Check types and shapes: dynamic shapes, and types such as uint8 in older models, exclude XNNPACK.
 
 Limits
-    A model that does little has nothing to gain.
+    A model with little work gains nothing from XNNPACK.
 """
 
 from outlive.arena.xnnpack.partition import expected_of_xnnpack
@@ -35,14 +35,14 @@ def nothing_accelerated(flight: Flight, model: Model) -> Sightings:
     for at, why in () if expected is None else expected.refused.items():
         reasons.setdefault(why, at)
     first = list(reasons.items())[:_SHOWN]
-    reasons_given = (Evidence(f"op {at}: {why}", "XNNPACK's own rules") for why, at in first)
+    reasons_given = (Evidence(f"operator {at}: {why}", "XNNPACK's own rules") for why, at in first)
     yield Sighting(
         where="the run",
         evidence=(*node_evidence(seen), *reasons_given),
-        why="no operator here is one that XNNPACK has, in this type and shape",
+        why="XNNPACK does not support these operators in this type and shape",
         remedies=(
             Remedy(
-                "see which dimensions and types are in its way",
+                "check the types and dimensions of the tensors",
                 Tag.SAME_RESULTS,
                 command="outlive read FILE --tensors",
             ),

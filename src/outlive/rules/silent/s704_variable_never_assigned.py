@@ -1,20 +1,20 @@
-"""a variable is read and was never assigned
+"""Variable read before assignment
 
 What it checks
-    Whether there is an ASSIGN_VARIABLE for what a READ_VARIABLE reads: before it in the same graph, or in
-    another graph, such as that of CALL_ONCE or of a signature that initialises the model.
+    An ASSIGN_VARIABLE exists for every variable that a READ_VARIABLE reads: before it in the same
+    graph, or in another graph, such as that of CALL_ONCE or of an initializing signature.
 
 Why it matters
-    XNNPACK gives what lies in memory, and nothing says so: results are wrong, and differ from run to run.
-    The builtin kernels refuse the model (LiteRT, tflite/kernels/read_variable.cc).
+    XNNPACK silently returns uninitialized memory: results are wrong, and differ from run to run. The
+    builtin kernels refuse the model (LiteRT, tflite/kernels/read_variable.cc).
 
 What to do
-    Convert the model again with its initialisation: save it with a signature that assigns the variables, or
-    with the values they start with.
+    Convert the model again with its initialization: save it with a signature that assigns the
+    variables, or with initial values.
 
 Limits
-    A variable whose handle goes to another operator, such as a custom one or a loop, is left alone. Whatever
-    another graph assigns is taken to be assigned before.
+    Variables whose handle goes to another operator, such as a custom operator or a loop, are exempt. An
+    assignment in another graph counts as done before.
 """
 
 from collections.abc import Mapping
@@ -23,9 +23,7 @@ from outlive.model import Model, Operator, Subgraph
 from outlive.rules.api import Evidence, Iterator, Remedy, Severity, Sighting, Sightings, Tag, rule
 from outlive.rules.wording import operator_name, operator_place
 
-_AGAIN = Remedy(
-    "convert the model again, with a graph that assigns its variables when it is loaded", Tag.CHANGES_MODEL
-)
+_AGAIN = Remedy("convert the model again with a graph that initializes its variables", Tag.CHANGES_MODEL)
 _SHOWN = 5
 
 
@@ -39,7 +37,7 @@ def variable_never_assigned(model: Model) -> Sightings:
     yield Sighting(
         where=operator_name(step, graph.index) + more,
         evidence=tuple(Evidence(_fact(*item), "file") for item in found[:_SHOWN]),
-        why="XNNPACK gives what lies in memory there; the builtin kernels refuse to read it",
+        why="XNNPACK returns uninitialized memory; the builtin kernels refuse the read",
         remedies=(_AGAIN,),
         op=operator_place(step, graph.index),
     )
@@ -48,7 +46,7 @@ def variable_never_assigned(model: Model) -> Sightings:
 def _fact(graph: Subgraph, step: Operator, name: str) -> str:
     handles = _handles(graph)
     later = any(name in _touched(other, handles) for other in graph.operators)
-    when = "it is assigned only afterwards" if later else "no operator assigns it"
+    when = "the assignment comes later" if later else "no operator assigns it"
     return f'{operator_name(step, graph.index)} reads variable "{name}", and {when}'
 
 

@@ -1,18 +1,18 @@
-"""a variable tensor is read and nothing writes it
+"""Variable tensor never written
 
 What it checks
-    Whether an operator writes each variable tensor that is read; recurrent operators write their states
-    themselves.
+    An operator writes each variable tensor that is read. Recurrent operators write their own states.
 
 Why it matters
-    The runtime sets variables to zero when it allocates them, and nothing says that they stay so: what was to
-    remember earlier runs adds zeros to each of them.
+    The runtime sets variables to zero at allocation, and they silently stay zero: the model has no
+    memory of earlier runs.
 
 What to do
-    Convert the model again, or look in the tool that made it for the operator that should write the state.
+    Convert the model again, or check the tool that made it for the operator that should write the
+    state.
 
 Limits
-    Variables that a custom operator or another graph is given are left alone: these may write them.
+    Variables that go to a custom operator or another graph are exempt: these may write them.
 """
 
 from outlive.model import Model, Operator, Subgraph, Tensor
@@ -29,11 +29,11 @@ def variable_stays_zero(model: Model) -> Sightings:
         for tensor, reader in found[:1]:
             fact = f"{operator_name(reader, graph.index)} reads {tensor_name(tensor)}; no operator writes it"
             more = len({item.index for item, _ in found}) - 1
-            others = (Evidence(f"{more} more are like that", "file"),) if more else ()
+            others = (Evidence(f"{more} more", "file"),) if more else ()
             yield Sighting(
                 where=tensor_name(tensor),
                 evidence=(Evidence(fact, "file"), *others),
-                why="the runtime fills it with zeros, and it keeps them",
+                why="the runtime initializes it with zeros, and it stays zero",
                 remedies=(CONVERT_AGAIN,),
                 op=operator_place(reader, graph.index),
             )

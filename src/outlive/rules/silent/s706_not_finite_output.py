@@ -1,20 +1,21 @@
-"""an output holds numbers that are not finite
+"""Non-finite values in an output
 
 What it checks
-    Whether numbers of an output are NaN or infinite although those the model was given are finite. The model
-    is then run once more with the builtin kernels, and the first operator that makes such a number is named.
+    The outputs of a run with finite inputs are finite. If not, outlive runs the model again with the
+    builtin kernels and names the first operator that produces such a number.
 
 Why it matters
-    Nothing says so: the run ends well, and whatever compares or sorts the output goes wrong later.
+    The failure is silent: the run succeeds, and code that compares or sorts the output goes wrong
+    later.
 
 What to do
-    Look at the operator: at its weights, if they hold such numbers already, or at what it is given. If only
-    XNNPACK makes them, run the model with the builtin kernels and report it.
+    Check the weights and inputs of the operator. If only XNNPACK produces these values, run the model
+    with the builtin kernels and report it.
 
 Limits
-    If the inputs were random, the rule ignores operators that are not defined for all numbers (logarithms,
-    roots, divisions, exponents, custom ones): the random input may be the cause. Infinities that
-    the file itself holds, such as masks, are meant.
+    With random inputs, the rule ignores operators that are not defined for all numbers (logarithms,
+    roots, divisions, exponents, custom operators): the random input may be the cause. Infinities in the
+    file, such as masks, are taken as intended.
 """
 
 from collections.abc import Mapping
@@ -27,12 +28,12 @@ from outlive.rules.wording import operator_name, operator_place, tensor_name
 from outlive.units import count_elements
 
 _KERNELS = Remedy(
-    "run it with the builtin kernels, whose numbers are finite",
+    "run the model with the builtin kernels, whose results are finite",
     Tag.SAME_RESULTS,
     command="outlive run FILE --accelerator builtin",
 )
 _WEIGHTS = Remedy(
-    "convert the model again from weights that are finite: its training has diverged, or lost them",
+    "convert the model again from finite weights; the training may have diverged",
     Tag.CHANGES_MODEL,
 )
 
@@ -51,11 +52,11 @@ def not_finite_output(flight: Flight, model: Model) -> Sightings:
         if inside.chosen or maker.type in PLAIN:
             yield from _sight_maker(graph, maker, bad, held)
     elif _is_finite_there(flight, bad, held):
-        fact = "on the same inputs the builtin kernels give finite numbers"
-        why = "the kernels of XNNPACK, or of another delegate, make them"
+        fact = "the builtin kernels return finite numbers for the same inputs"
+        why = "XNNPACK or another delegate produces them"
         yield _sighting(bad, why, (Evidence(fact, "second run"),), (_KERNELS,))
     elif all(step.type in PLAIN for step in graph.operators):
-        yield _sighting(bad, "where they come from could not be seen")
+        yield _sighting(bad, "the source is unknown")
 
 
 def _makes(step: Operator, held: Mapping[int, int]) -> bool:
@@ -74,21 +75,21 @@ def _sight_maker(
 ) -> Sightings:
     index = next(index for index in maker.outputs if held.get(index))
     size = count_elements(graph.tensors[index].shape) or 0
-    made = f"{operator_name(maker)} is the first that makes them: {held[index]:,} of {size:,} of its numbers"
+    made = f"{operator_name(maker)} produces the first: {held[index]:,} of {size:,} numbers"
     weights = list(_broken_weights(graph, maker))
     if weights and not any(nan for _, nan in weights):
         return  # infinities of the file itself: masks are made so
     first = Evidence(made, "second run, builtin kernels")
     if weights:
         facts = tuple(Evidence(fact, "file") for fact, _ in weights)
-        yield _sighting(bad, "its weights hold such numbers already", (first, *facts), (_WEIGHTS,), maker)
+        yield _sighting(bad, "its weights already contain such numbers", (first, *facts), (_WEIGHTS,), maker)
         return
     alone = Remedy(
-        "cut the operator out and run it on what it gets",
+        "extract the operator and run it on its inputs",
         Tag.SAME_RESULTS,
         command=f"outlive cut FILE --ops {maker.index} -o part.tflite",
     )
-    yield _sighting(bad, "all that it is given is finite", (first,), (alone,), maker)
+    yield _sighting(bad, "all inputs of the operator are finite", (first,), (alone,), maker)
 
 
 def _broken_weights(graph: Subgraph, maker: Operator) -> Iterator[tuple[str, bool]]:
@@ -98,7 +99,7 @@ def _broken_weights(graph: Subgraph, maker: Operator) -> Iterator[tuple[str, boo
         values = tensor.array()
         count = int(values.size - np.count_nonzero(np.isfinite(values)))
         if count:
-            fact = f"{tensor_name(tensor)} holds {count:,} of {values.size:,} that are not finite"
+            fact = f"{tensor_name(tensor)} contains {count:,} of {values.size:,} values that are not finite"
             yield fact, bool(np.isnan(values).any())
 
 
@@ -112,7 +113,7 @@ def _sighting(
     first = bad[0]
     others = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
     size = count_elements(first.shape) or 0
-    seen = Evidence(f"{first.not_finite:,} of its {size:,} numbers are NaN or infinite", "run")
+    seen = Evidence(f"{first.not_finite:,} of {size:,} numbers", "run")
     return Sighting(
         where=f'output "{first.name}", tensor {first.index}{others}',
         evidence=(seen, *facts),

@@ -1,22 +1,22 @@
-"""an output is the same whatever the model is given
+"""Output does not depend on the input
 
 What it checks
-    Where somebody asks for a closer look (diagnose, report, run --repeat): the model is run on several random
-    inputs, zeros, ones and large numbers. For an output that is the same each time, the operators are named
-    behind which nothing changes any more.
+    In diagnose, report and run --repeat, outlive runs the model on several random inputs, zeros, ones
+    and large numbers. No output is the same every time; otherwise the finding names the operators after
+    which nothing changes.
 
 Why it matters
-    Nothing says so: the model runs, and its answer has nothing to do with the question. Weights that were
-    lost, activations that are all cut off and values that all lie beyond a quantized range do this.
+    The failure is silent: the model runs, and its result is unrelated to the input. Lost weights,
+    saturated activations and values outside a quantized range cause this.
 
 What to do
-    Look at the operator that is named, at its weights and at the range of its output, and compare it with
-    the model before conversion or quantization.
+    Check the weights and the output range of the operator in the finding, and compare it with the model
+    before conversion or quantization.
 
 Limits
-    Outputs that compare, choose, round or squash (a class, a count, a mask, a probability) are the same for
-    many inputs by design and are left alone, and so are those of fewer than 8 numbers, unless all weights
-    are zero. Other inputs may change the output.
+    Outputs that compare, select, round or squash (a class, a count, a mask, a probability) are exempt,
+    as they are equal for many inputs by design. Outputs of fewer than 8 numbers are exempt unless all
+    weights are zero. Other inputs may change the output.
 """
 
 from collections.abc import Mapping
@@ -29,16 +29,16 @@ from outlive.rules.wording import operator_name, operator_place, tensor_name
 
 _FEWEST_RUNS, _FEWEST_NUMBERS = 3, 8
 _REAL = Remedy(
-    "run it on two real inputs, and see whether the output differs",
+    "run the model on two real inputs, and compare the outputs",
     Tag.SAME_RESULTS,
     command="outlive run FILE --input NAME=values.npy --save outputs.npz",
 )
 _LOOK = Remedy(
-    "compare this layer with that of the model before conversion",
+    "compare this layer with the model before conversion",
     Tag.SAME_RESULTS,
     command="outlive compare FLOAT FILE",
 )
-_LIKELY = "likely: no inputs but outlive's own were tried"
+_LIKELY = "likely; tested only with outlive's own inputs"
 
 
 @rule("S707", "constant-output", Severity.WARNING, since="0.1")
@@ -58,14 +58,14 @@ def _sight(graph: Subgraph, output: OutputSeen, rows: Mapping[int, TensorSeen], 
         return
     last = ends[0]
     row = rows[last.outputs[0]]
-    span = f"all are {row.minimum:.6g}" if row.minimum == row.maximum else "always the same ones"
-    fact = f"{operator_name(last)} is given other numbers each time; of the {row.size:,} it gives, {span}"
+    span = f"all {row.minimum:.6g}" if row.minimum == row.maximum else "always the same"
+    fact = f"{operator_name(last)} receives different numbers each time; its {row.size:,} results are {span}"
     zero = [f"{tensor_name(item)} is all zeros" for item in _zero_weights(graph, last)]
     facts = [Evidence(fact, f"{runs} runs"), *(Evidence(one, "file") for one in zero)]
     yield Sighting(
         where=f'output "{output.name}", tensor {output.index}',
-        evidence=(Evidence(f"the same for {runs} different inputs", f"{runs} runs"), *facts),
-        why="its weights are zero" if zero else "what the model is given does not reach this output",
+        evidence=(Evidence(f"same for {runs} different inputs", f"{runs} runs"), *facts),
+        why="its weights are zero" if zero else "the input does not reach this output",
         remedies=(_LOOK,) if zero else (_REAL, _LOOK),
         confidence="certain" if zero else _LIKELY,
         op=operator_place(last, graph.index),

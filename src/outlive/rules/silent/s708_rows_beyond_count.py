@@ -1,19 +1,19 @@
-"""a detector's outputs hold rows beyond its count of detections
+"""Stale rows after the last detection
 
 What it checks
-    Of a model that ends with TFLite_Detection_PostProcess: whether the rows of scores and boxes beyond its
-    number of detections hold anything but zeros after a run.
+    In a model that ends with TFLite_Detection_PostProcess, the rows of scores and boxes after the
+    number of detections are zero.
 
 Why it matters
-    Nothing says so: the operator writes as many rows as it found (LiteRT, tflite/kernels/
-    detection_postprocess.cc), and the other rows keep old values. A program that
-    reads all rows sees detections that do not exist.
+    The failure is silent: the operator writes only the rows of its detections (LiteRT,
+    tflite/kernels/detection_postprocess.cc), and the other rows keep old values. A program that reads
+    all rows sees detections that do not exist.
 
 What to do
-    Read the number of detections first, and only as many rows.
+    Read the number of detections first, and only that many rows.
 
 Limits
-    Rows of zeros are not told, although they are no detections either.
+    Rows of zeros are not reported, although they are not detections either.
 """
 
 from outlive.model import Model, Operator
@@ -51,19 +51,19 @@ def _sight(flight: Flight, step: Operator) -> Sightings:
     first = count + int(left[0])
     facts = (
         f'"{count_name}" says {count} of {scores.size}',
-        f'"{name}" holds {scores[first]:.6g} in row {first}',
-        f"{left.size} of the {scores.size - count} rows beyond that are not zero",
+        f'"{name}" contains {scores[first]:.6g} in row {first}',
+        f"{left.size} of the {scores.size - count} remaining rows are not zero",
     )
     yield Sighting(
         where=f'output "{name}", tensor {step.outputs[2]}',
         evidence=tuple(Evidence(fact, "run") for fact in facts),
-        why="the operator writes as many rows as it found: the others are left over from something else",
+        why="the operator writes only the rows of its detections; the others are old data",
         remedies=(
             Remedy(
-                "read only as many rows as the count says",
+                "read only as many rows as the count",
                 Tag.SAME_RESULTS,
                 command=f"interpreter.get_tensor({step.outputs[2]})[0, :count]",
-                effect=f"count is int(interpreter.get_tensor({step.outputs[3]})[0])",
+                effect=f"count = int(interpreter.get_tensor({step.outputs[3]})[0])",
             ),
         ),
         fault=Fault.INPUT,

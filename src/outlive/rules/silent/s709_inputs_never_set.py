@@ -1,22 +1,21 @@
-"""an output was computed from inputs that were never set
+"""Output computed from unset inputs
 
 What it checks
-    Of an Interpreter: whether each input was set, or its view asked for, before the run whose output is read.
-    Of a CompiledModel: whether each input buffer was written to. Of `run`: whether a mapping of inputs names
-    all of them. Signatures of an Interpreter set all of them.
+    For an Interpreter: each input was set, or its view requested, before the run whose output is read.
+    For a CompiledModel: each input buffer was written. For `run`: the mapping names all inputs.
+    Signatures of an Interpreter set all inputs.
 
 Why it matters
-    LiteRT computes with whatever lies in that memory, and says nothing; outlive puts zeros there, and `run`
-    random numbers. The output has nothing to do with what was meant, most often because of a wrong index or
-    an input that was forgotten.
+    LiteRT silently computes with uninitialized memory; outlive uses zeros, and `run` random numbers.
+    The usual cause is a wrong index or a forgotten input.
 
 What to do
-    Set every input between allocate_tensors() and invoke(), by the indices of get_input_details(). If zeros
-    are meant, set zeros. For `run`, give "random" or "zeros" as the value of an input that may be anything.
+    Set every input between allocate_tensors() and invoke(), by the indices of get_input_details(). If
+    you mean zeros, set zeros. For `run`, pass "random" or "zeros" as the value of an input.
 
 Limits
-    A run whose outputs are not read, such as one to warm up, is not reported, nor are inputs that no operator
-    reads. A program that has asked for a view of an input is taken to have written to it.
+    Runs whose outputs are not read, such as warm-up runs, are not reported, nor are inputs that no
+    operator reads. A requested view of an input counts as written.
 """
 
 from outlive.model import Model
@@ -28,18 +27,18 @@ _SHOWN = 5
 # Who ran the model: why the result means nothing, and the remedy.
 _MEANT = {
     "": (  # an Interpreter
-        "LiteRT computes with what lies in memory there; here they were zeros",
+        "LiteRT computes with uninitialized memory; outlive used zeros",
         "set each input after allocate_tensors() and before invoke()",
         "interpreter.set_tensor({index}, value)",
     ),
     "compiled_model": (
-        "LiteRT computes with what lies in memory there; here they were zeros",
+        "LiteRT computes with uninitialized memory; outlive used zeros",
         "write to the buffer of each input before the run",
         "buffers[{place}].write(value)",
     ),
     "run": (
-        "they were filled with random numbers",
-        "give a value for each input; if random numbers are meant, say so",
+        "outlive used random numbers",
+        'pass a value for each input, or "random"',
         'outlive.run(model, {{..., {name!r}: "random"}})',
     ),
 }
@@ -59,7 +58,7 @@ def inputs_never_set(flight: Flight, model: Model) -> Sightings:
     first, name = unset[0]
     more = f" and {len(unset) - 1} more" if len(unset) > 1 else ""
     shown = ", ".join(f'"{one}" (tensor {index})' for index, one in unset[:_SHOWN])
-    fact = f"{len(unset)} of {plural(len(graph.input_indices), 'input')} never set: {shown}"
+    fact = f"{len(unset)} of {plural(len(graph.input_indices), 'input')}, {shown}"
     why, action, command = _MEANT[flight.unset_by]
     place = list(graph.input_indices).index(first) if first in graph.input_indices else 0
     yield Sighting(

@@ -1,19 +1,19 @@
-"""XNNPACK was to run the model and was not used
+"""XNNPACK was not used
 
 What it checks
-    Of a run with the runtime's default kernels: whether XNNPACK took no operator, read from the runtime's own
-    list of nodes, of a model with some that it takes by its own rules.
+    In a run with the default kernels, XNNPACK took at least one of the operators that it supports, by
+    the runtime's own list of nodes.
 
 Why it matters
-    Nothing says so: the runtime leaves XNNPACK out where it was built without it, or where it cannot be
-    applied, and goes on with the plain kernels, often several times slower.
+    The fallback is silent: a runtime without XNNPACK, or one that cannot apply it, uses the builtin
+    kernels, often several times slower.
 
 What to do
-    See what the runtime printed, and try another version of it.
+    Read the runtime's output, and try another version.
 
 Limits
-    The rules are those of the LiteRT version that outlive plans for; an older one takes less. tflite_runtime
-    is left alone: its older versions use XNNPACK only where it is named.
+    The rule uses the LiteRT version that outlive plans for. An older version supports fewer operators.
+    tflite_runtime is exempt: its older versions use XNNPACK only on request.
 """
 
 from outlive.arena.xnnpack.partition import expected_of_xnnpack
@@ -27,7 +27,7 @@ from outlive.units import plural
 # Old versions use XNNPACK only where it is named.
 _WITHOUT = ("tflite_runtime",)
 _TRY = Remedy(
-    "see what each accelerator takes with the runtime that is installed here",
+    "check which accelerators work with the installed runtime",
     Tag.SAME_RESULTS,
     command="outlive delegates FILE",
 )
@@ -41,14 +41,14 @@ def xnnpack_not_used(flight: Flight, model: Model) -> Sightings:
     expected = expected_of_xnnpack(model)
     if expected is None or not expected.taken or flight.runtime.get("runtime") in _WITHOUT:
         return
-    could = f"by its own rules it takes {len(expected.taken)} of {plural(seen.operators, 'operator')}"
+    could = f"XNNPACK supports {len(expected.taken)} of {plural(seen.operators, 'operator')}"
     said = last_words(flight)
-    printed = (Evidence(f"printed last: {said}", "standard error"),) if said else ()
+    printed = (Evidence(f"last output: {said}", "standard error"),) if said else ()
     yield Sighting(
         where="the run",
         evidence=(node_evidence(seen)[0], Evidence(could, "XNNPACK's own rules"), *printed),
-        why="the runtime was built without it, is older than these rules, or could not apply it",
+        why="the runtime was built without XNNPACK, is too old, or could not apply it",
         remedies=(_TRY,),
-        confidence="certain that it was not used; why is not known",
+        confidence="certain that XNNPACK was not used; the reason is unknown",
         fault=Fault.RUNTIME,
     )

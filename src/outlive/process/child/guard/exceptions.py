@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import builtins
+import os
 import pickle
 import traceback
 from typing import Any
 
+from ..operating_system import own_resources
 from . import pickling, plain_values, variables
 
 _DEEPEST = 6
 # Of texts that go in JSON, where a character takes 12 bytes at most.
-_MOST_WORDS = {"text": 30_000, "traceback": 30_000, "module": 200, "name": 200, "type": 200}
+_MOST_WORDS = {
+    "text": 30_000,
+    "traceback": 30_000,
+    "module": 200,
+    "name": 200,
+    "type": 200,
+    "model_file": 1000,
+}
 _MOST_ARGUMENTS, _MOST_ARGUMENT = 5, 1000
 _MOST_PARTS = 2000
 _MADE_BY_CLASS = 1 << 9  # Include/object.h: Py_TPFLAGS_HEAPTYPE
+# Packages whose interpreters open a model, and what they call its path.
+_RUNTIMES, _PATH = ("ai_edge_litert", "tflite_runtime", "tensorflow"), "model_path"
 _BUILT_IN_INIT = type(BaseException.__init__)
 
 
@@ -67,16 +78,32 @@ def in_words(error: BaseException, skip: int = 0) -> dict[str, Any]:
         "text": _text(error),
         "traceback": text,
         "bases": bases,
+        "model_file": _model_file(error),
         "refusal": getattr(error, "refusal", None) if kind.__name__ == "SamplesRefused" else None,
         "memory": variables.describe(error, skip) if variables.is_out_of_memory(error) else None,
     }
+
+
+def _model_file(error: BaseException) -> str:
+    """The model that a runtime's error is about: the one it was to open, or the only one that is open."""
+    place, path, of_runtime = error.__traceback__, "", False
+    while place is not None:
+        frame = place.tb_frame
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in _RUNTIMES:
+            of_runtime, given = True, frame.f_locals.get(_PATH)
+            path = given if type(given) is str else path
+        place = place.tb_next
+    if path or not of_runtime:
+        return os.path.abspath(path) if path else ""
+    found = own_resources.model_files()
+    return found[0] if len(found) == 1 else ""
 
 
 def _text(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:
-        return "(its text cannot be had)"
+        return "(text not available)"
 
 
 def _as_bytes(error: BaseException) -> tuple[bytes | None, bytes | None]:

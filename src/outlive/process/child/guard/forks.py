@@ -8,6 +8,7 @@ import sys
 import traceback
 from typing import Any, NoReturn
 
+from ..operating_system import own_process
 from . import standard_streams
 
 _FAILED = 1
@@ -24,8 +25,7 @@ class ForkState:
         cls.is_fork = True
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=ForkState.note_fork)
+own_process.call_after_fork(ForkState.note_fork)
 
 
 def leave_if_fork(error: BaseException) -> None:

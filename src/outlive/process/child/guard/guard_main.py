@@ -48,7 +48,7 @@ def main(
 ) -> None:
     """Serve the caller until it closes its end."""
     if parent:
-        own_process.follow(parent)
+        own_process.follow(parent, talk)
     for descriptor in (talk, rights, faults, block):
         os.set_inheritable(descriptor, False)  # or what the function starts would hide our end
     standard_streams.connect(out, errors, stdin)

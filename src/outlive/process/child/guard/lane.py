@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import array
 import mmap
-import os
 import platform
 import time
 from collections.abc import Iterable
+
+from ..operating_system import own_process
 
 SLOT_BYTES = 16384
 _HEAD_BYTES = 256
@@ -40,9 +41,7 @@ _MASK = 0xFFFFFFFF
 
 def is_worth_it() -> bool:
     """True where waiting awake pays: two cores, and memory that keeps its order."""
-    if not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2:
-        return False
-    return platform.machine().lower() in ("x86_64", "amd64")
+    return own_process.count_cores() >= 2 and platform.machine().lower() in ("x86_64", "amd64")
 
 
 def is_long(buffers: Iterable[memoryview]) -> bool:

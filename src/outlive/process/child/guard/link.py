@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import mmap
-import select
 import socket
 import threading
 import time
 from typing import Any
 
+from ..operating_system import own_process
 from . import forks, pickling, segments
 from . import message_frames as wire
-from .lane import DONE, ROUSED_NS, WAKE, Lane, is_long
+from .lane import DONE, ROUSED_NS, WAKE, Lane
 
 # How long a worker stays awake after a call, waiting for the next one of a burst.
 _SPIN_NS, _LONGEST_SPIN_NS = 120_000, 1_000_000
@@ -20,7 +20,6 @@ _FIRST_SLEEP_MS = 50
 _NAP_S = 0.0005
 # Of each text of a log record that goes in JSON, where a character takes 12 bytes at most.
 _MOST_LOGGED = 14_000
-_MOST_INLINE_BYTES = wire.MOST_INLINE_BYTES
 
 
 class Link:
@@ -31,12 +30,12 @@ class Link:
         self._talk = talk
         self._incoming, self._outgoing = Lane(block, 0, awake), Lane(block, 1, awake)
         self._spin_ns = _SPIN_NS if awake else 0
-        self._poll = select.poll()
-        self._poll.register(talk, select.POLLIN)
+        self._poll = own_process.input_poll(talk.fileno())
         self._inlet = wire.FrameReader()
         self._sending = threading.RLock()
         self._asking = threading.Lock()
         self._outbox = segments.Outbox(lambda descriptor: wire.send_descriptor(rights, descriptor))
+        self._packer = segments.FramePacker(self._outbox, self._outgoing, self._rouse)
         self._inbox = segments.Inbox(lambda: wire.receive_descriptor(rights))
         self._began_ns = 0
         self.is_plain = False  # whether the caller unpickles nothing of what we say
@@ -126,26 +125,12 @@ class Link:
     ) -> None:
         """Send a frame; `apart` are buffers that go through shared memory, `late` after the frame."""
         with self._sending:
-            placed = None
-            number = self._outgoing.next_copy() if late and is_long(apart) else 0
-            if number:
-                placed = self._outbox.reserve([*apart])
-                self._write(wire.pack(kind, facts, body, placed, self._inbox.take_freed(), number, rest))
-                self._outbox.fill(placed, [*apart])
-                self._outgoing.note_copied(number)
-                return
-            if apart or len(body) > _MOST_INLINE_BYTES:
-                self._rouse(apart)
-                inline = len(body) <= _MOST_INLINE_BYTES
-                placed = self._outbox.place([*apart] if inline else [*apart, memoryview(body)])
-                body = body if inline else b""
-            self._write(wire.pack(kind, facts, body, placed, self._inbox.take_freed(), 0, rest))
+            self._write(self._packer.pack(kind, facts, body, [*apart], self._inbox.take_freed, late, rest))
+            self._packer.copy_late()
 
-    def _rouse(self, apart: Any) -> None:
-        """Wake a caller that sleeps before a long copy, so that it need not be woken after it."""
-        if is_long(apart) and self._outgoing.announce():
-            self._outgoing.note_sent(len(wire.WAKE_UP))
-            self._send_all(wire.WAKE_UP)
+    def _rouse(self) -> None:
+        self._outgoing.note_sent(len(wire.WAKE_UP))
+        self._send_all(wire.WAKE_UP)
 
     def _write(self, data: bytes) -> None:
         self._outgoing.note_took(time.perf_counter_ns() - self._began_ns)

@@ -15,18 +15,18 @@ numbers of a fixed size, every one is checked, and whatever is not as it must be
 
 from __future__ import annotations
 
-import os
 import socket
 import struct
 import zlib
 from typing import Any, NamedTuple
+
+from ..operating_system import segment_memory
 
 # From the caller.
 STATE, FUNCTION, CALL, NEXT, CLOSE, ITEM, NO_MORE, ITEM_RAISED, PRELOAD, STOP = range(1, 11)
 # From the worker.
 READY, VALUE, RAISED, STREAM, YIELDED, ENDED, ASK, LOG, PRELOADED, CANNOT = range(21, 31)
 
-_NUMBER = struct.Struct("i")
 _LENGTHS = struct.Struct("<III")
 # Kind, late, segment, its size, and how many spans, segments given back and segments dropped follow.
 _HEAD = struct.Struct("<IIIQIII")
@@ -55,8 +55,6 @@ MOST_INLINE_BYTES = 1 << 15
 # What a head may hold: the spans of a million arrays. One from a worker that ran a model is far smaller.
 _MOST_HEAD_BYTES, MOST_PLAIN_HEAD_BYTES = 16 << 20, 1 << 16
 NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
-_CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-_AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
 
 
 class Closed(Exception):
@@ -170,7 +168,7 @@ def _checked(numbers: tuple[int, ...], size: int) -> list[tuple[int, int]]:
 def send_descriptor(rights: socket.socket, descriptor: int) -> None:
     """Give the other side a descriptor."""
     try:
-        socket.send_fds(rights, [b"\0"], [descriptor])
+        segment_memory.send_descriptor(rights, descriptor)
     except BlockingIOError:
         raise Malformed("it does not take what it was sent") from None
     except (OSError, ValueError) as error:
@@ -179,16 +177,7 @@ def send_descriptor(rights: socket.socket, descriptor: int) -> None:
 
 def receive_descriptor(rights: socket.socket) -> int:
     """The descriptor that was sent ahead of a frame: it is there by now, or never will be."""
-    space = socket.CMSG_LEN(_NUMBER.size)
     try:
-        # Not `socket.recv_fds`: it forgets the flags that it is given (Lib/socket.py of 3.9 to 3.13).
-        _, parts, _, _ = rights.recvmsg(1, space, _CLOSE_ON_EXEC | _AT_ONCE)
+        return segment_memory.receive_descriptor(rights)
     except OSError as error:
         raise Malformed("a segment whose descriptor did not come: %s" % error) from None
-    for level, kind, data in parts:
-        if (level, kind, len(data)) == (socket.SOL_SOCKET, socket.SCM_RIGHTS, _NUMBER.size):
-            descriptor: int = _NUMBER.unpack(data)[0]
-            if not _CLOSE_ON_EXEC:
-                os.set_inheritable(descriptor, False)
-            return descriptor
-    raise Malformed("a segment without a descriptor")

@@ -15,123 +15,22 @@ import ctypes
 import functools
 import mmap
 import os
-import sys
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..posix.anonymous_files import anonymous_file
+from ..operating_system import segment_memory
+from . import message_frames as wire
+from .lane import Lane, is_long
 
 _ALIGNMENT = 64
 _PAGE_BYTES = mmap.PAGESIZE
-# asm-generic/mman-common.h, MAP_FIXED also sys/mman.h of macOS; PROT_NONE for what is only reserved.
-_NOTHING, _MAP_FIXED, _MAP_NORESERVE, _COLLAPSE = 0, 0x10, 0x4000, 25
-_FAILED = ctypes.c_void_p(-1).value
-# To copy 10 MB through pages of 4 KiB takes 2,560 of them, and in a virtual machine each costs two walks
-# through page tables: an eighth of the copy, and as much again for the reader. Linux 6.1 and later put a
-# piece of shared memory into large pages when asked to (MADV_COLLAPSE), whatever the system's setting is, if
-# its address and its offset agree.
-LARGE_BYTES = 2 << 20
 # Segments that lie ready for the next call; a warm one saves the system the clearing of pages.
 _MOST_READY, _MOST_READY_BYTES = 4, 256 << 20
 # What a cache may hold; what is larger has left it by the next call.
 _MOST_CACHED_BYTES = 32 << 20
 # A ready segment is used for what fills at least this share of it.
 _LEAST_FILLED = 8
-
-
-def new_segment(size: int) -> int:
-    """A descriptor of anonymous memory of this size that cannot be made shorter."""
-    descriptor = anonymous_file("outlive-guard", sealed=True)
-    try:
-        os.ftruncate(descriptor, size)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def check_segment(descriptor: int, size: int) -> None:
-    """ValueError or OSError unless this is memory of this size that cannot be made shorter.
-
-    A process that reads memory that was made shorter after it was mapped is killed (SIGBUS).
-    """
-    import fcntl
-
-    get: Any = getattr(fcntl, "F_GET_SEALS", None)  # systems without it have no seals: see `new_segment`
-    # Before its size, which cannot become less from here on.
-    if get is not None and not fcntl.fcntl(descriptor, get) & fcntl.F_SEAL_SHRINK:
-        raise ValueError("a segment that can be made shorter")
-    found = os.fstat(descriptor).st_size
-    if not 0 < size <= found:
-        raise ValueError("a segment of %d bytes that was said to have %d" % (found, size))
-
-
-def make_private(mapping: Any) -> None:
-    """In a forked child: put a copy of the memory in its place, so that what is written stays here."""
-    address = ctypes.addressof(ctypes.c_char.from_buffer(mapping))
-    held = bytes(mapping)
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
-    if _libc().mmap(address, len(held), mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0) == address:
-        bytes_of(mapping)[:] = held
-
-
-def map_segment(descriptor: int, size: int) -> Any:
-    """The memory behind a descriptor; ValueError or OSError if it is shorter, or cannot be had."""
-    if sys.platform != "linux" or size < LARGE_BYTES or size % LARGE_BYTES:
-        return mmap.mmap(descriptor, size)
-    if os.fstat(descriptor).st_size < size:
-        raise ValueError("the segment is shorter than it was said to be")
-    address = _map_aligned(descriptor, size)
-    if address is None:
-        return mmap.mmap(descriptor, size)
-    mapping = (ctypes.c_ubyte * size).from_address(address)
-    # When nothing looks at it any more; at the end of the program something may still do.
-    weakref.finalize(mapping, _unmap, address, size).atexit = False
-    return mapping
-
-
-def use_large_pages(mapping: Any) -> None:
-    """Have a mapping that is used again and again in large pages, where that is possible."""
-    if not isinstance(mapping, mmap.mmap):
-        _libc().madvise(ctypes.addressof(mapping), len(mapping), _COLLAPSE)  # as well as it can be had
-
-
-def bytes_of(mapping: Any) -> memoryview:
-    """The memory as bytes."""
-    return memoryview(mapping).cast("B")
-
-
-def _map_aligned(descriptor: int, size: int) -> int | None:
-    """Map at an address that large pages can have; None if there is no room."""
-    library = _libc()
-    private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
-    room = library.mmap(None, size + LARGE_BYTES, _NOTHING, private, -1, 0)
-    if room == _FAILED or not room:
-        return None
-    start = room + -room % LARGE_BYTES
-    wanted = mmap.PROT_READ | mmap.PROT_WRITE
-    if library.mmap(start, size, wanted, mmap.MAP_SHARED | _MAP_FIXED, descriptor, 0) != start:
-        library.munmap(room, size + LARGE_BYTES)
-        return None
-    if start > room:
-        library.munmap(room, start - room)
-    library.munmap(start + size, room + LARGE_BYTES - start)
-    return int(start)
-
-
-def _unmap(address: int, size: int) -> None:
-    _libc().munmap(address, size)
-
-
-@functools.lru_cache(maxsize=None)
-def _libc() -> Any:
-    library = ctypes.CDLL(None, use_errno=True)
-    library.mmap.restype = ctypes.c_void_p
-    library.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
-    library.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
-    library.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    return library
 
 
 class Outbox:
@@ -165,7 +64,7 @@ class Outbox:
     def fill(self, placed: Any, buffers: list[memoryview]) -> None:
         """Copy the buffers to where they were to go."""
         number, _, spans, _ = placed
-        target = bytes_of(self._maps[number])
+        target = segment_memory.bytes_of(self._maps[number])
         for (offset, size), buffer in zip(spans, buffers):
             if size:
                 target[offset : offset + size] = buffer
@@ -193,23 +92,23 @@ class Outbox:
             self._ready.remove(number)
             if number not in self._settled:
                 self._settled.add(number)
-                use_large_pages(self._maps[number])
+                segment_memory.use_large_pages(self._maps[number])
             return number
         return self._make(size)
 
     def _wants_another(self, fitting: list[int], size: int) -> bool:
         """True if one more is worth its memory: what was just read still lies in another core's cache."""
         again = len(fitting) == 1 and fitting[0] in self._settled
-        return again and LARGE_BYTES <= size <= _MOST_CACHED_BYTES and len(self._maps) == 1
+        return again and segment_memory.LARGE_BYTES <= size <= _MOST_CACHED_BYTES and len(self._maps) == 1
 
     def _make(self, size: int) -> int:
         # A little more than asked for: the next call's arrays may be a little larger.
         whole = size + size // 8
-        whole += -whole % (_PAGE_BYTES if whole < LARGE_BYTES else LARGE_BYTES)
+        whole += -whole % (_PAGE_BYTES if whole < segment_memory.LARGE_BYTES else segment_memory.LARGE_BYTES)
         whole = max(whole, _PAGE_BYTES)
-        descriptor = new_segment(whole)
+        descriptor = segment_memory.new_segment(whole)
         try:
-            mapping = map_segment(descriptor, whole)
+            mapping = segment_memory.map_segment(descriptor, whole)
             self._send_descriptor(descriptor)
         finally:
             os.close(descriptor)
@@ -236,7 +135,7 @@ class Inbox:
             mapping = self._maps[number] = self._open(size)
         elif number not in self._settled:
             self._settled.add(number)
-            use_large_pages(mapping)
+            segment_memory.use_large_pages(mapping)
         found: list[Any] = []
         watched = self._watched.setdefault(number, [])
         for offset, length in spans:
@@ -274,7 +173,47 @@ class Inbox:
     def _open(self, size: int) -> Any:
         descriptor = self._receive_descriptor()
         try:
-            check_segment(descriptor, size)
-            return map_segment(descriptor, size)
+            segment_memory.check_segment(descriptor, size)
+            return segment_memory.map_segment(descriptor, size)
         finally:
             os.close(descriptor)
+
+
+class FramePacker:
+    """Makes the frames of one side; what is large goes to shared memory, before the frame or after it."""
+
+    def __init__(self, outbox: Outbox, lane: Lane, rouse: Callable[[], None]) -> None:
+        """`rouse` wakes the other side, if it sleeps, before a long copy: it need not be woken after it."""
+        self._outbox, self._lane, self._rouse = outbox, lane, rouse
+        self._late: Any = None
+
+    def pack(
+        self,
+        kind: int,
+        facts: Any,
+        body: bytes,
+        apart: list[memoryview],
+        take_freed: Callable[[], Sequence[int]],
+        late: bool = False,
+        rest: bytes = b"",
+    ) -> bytes:
+        """A frame; `apart` are its large buffers, which may be copied `late`: see `copy_late`."""
+        placed, inline = None, len(body) <= wire.MOST_INLINE_BYTES
+        is_large = is_long(apart)
+        number = self._lane.next_copy() if late and inline and is_large else 0
+        if number:
+            placed = self._outbox.reserve(apart)
+            self._late = number, placed, apart
+        elif apart or not inline:
+            if is_large and self._lane.announce():
+                self._rouse()
+            placed = self._outbox.place(apart if inline else [*apart, memoryview(body)])
+        return wire.pack(kind, facts, body if inline else b"", placed, take_freed(), number, rest)
+
+    def copy_late(self) -> None:
+        """Copy what the frame that was just sent speaks of, if it was sent before that."""
+        late, self._late = self._late, None
+        if late is not None:
+            number, placed, apart = late
+            self._outbox.fill(placed, apart)
+            self._lane.note_copied(number)

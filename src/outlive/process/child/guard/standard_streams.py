@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import io
 import logging
 import os
@@ -11,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-_UNBUFFERED = 2  # stdio.h of glibc and macOS: _IONBF
+from ..operating_system import own_process
 
 
 def connect(out: int, errors: int, stdin: int = -1) -> None:
@@ -35,19 +34,7 @@ def connect(out: int, errors: int, stdin: int = -1) -> None:
         )
         setattr(sys, name, stream)
         setattr(sys, "__%s__" % name, stream)
-    _unbuffer_native()
-
-
-def _unbuffer_native() -> None:
-    """What native code prints would else wait in a buffer, and be lost with the process."""
-    if sys.platform != "linux":
-        return
-    try:
-        library = ctypes.CDLL(None)
-        stream = ctypes.c_void_p.in_dll(library, "stdout")
-        library.setvbuf(stream, None, _UNBUFFERED, ctypes.c_size_t(0))
-    except (OSError, ValueError, AttributeError):
-        pass  # another C library: its buffer is written when it is full
+    own_process.unbuffer_native_output()
 
 
 def flush() -> None:

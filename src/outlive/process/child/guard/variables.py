@@ -16,6 +16,8 @@ import sys
 from types import FrameType
 from typing import Any, Iterator
 
+from ..operating_system import own_process
+
 # A worker that gets it writes its Python stack and goes on. By default it is ignored. Calls of the system
 # that it interrupts are taken up again: `siginterrupt`, each time anew, because faulthandler sets its handler
 # anew when it has called another (CPython, Modules/faulthandler.c).
@@ -80,17 +82,7 @@ def describe(error: BaseException, skip: int) -> dict[str, Any]:
     except Exception:  # an object whose length or size cannot be asked for
         variables = []
     trace = "\n".join(["Current thread (most recent call first):", *lines])
-    return {"trace": trace, "variables": variables, "held": _held()}
-
-
-def _held() -> dict[str, int]:
-    """Private and resident bytes of this process; empty where they cannot be read."""
-    try:
-        with open("/proc/self/statm") as file:
-            _, resident, shared = (int(word) * os.sysconf("SC_PAGE_SIZE") for word in file.read().split()[:3])
-    except (OSError, ValueError):
-        return {}
-    return {"private_bytes": resident - shared, "rss_bytes": resident}
+    return {"trace": trace, "variables": variables, "held": own_process.own_sizes()}
 
 
 def _file(frame: FrameType) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import collections
 import functools
 import gc
-import os
 import sys
 import threading
 import types
 from typing import Any, Iterable
 
+from ..operating_system import own_resources
 from . import gauge, targets
 
 _MOST_LINKS = 8
@@ -86,31 +86,13 @@ def _length(item: Any) -> int:
 def _outside() -> dict[str, collections.Counter[str]]:
     """What the process holds that is no Python object, counted by name; mappings in bytes."""
     mappings: collections.Counter[str] = collections.Counter()
-    try:
-        with open("/proc/self/maps", "rb") as file:
-            for size, name in gauge.usable_mappings(file.read()):
-                mappings[name.decode(errors="replace") or "anonymous"] += size
-    except (OSError, ValueError):
-        pass
+    for size, name in own_resources.mappings():
+        mappings[name or "anonymous"] += size
     return {
-        "descriptors": collections.Counter(_descriptor_names()),
+        "descriptors": collections.Counter(own_resources.descriptor_names()),
         "threads": collections.Counter(thread.name for thread in threading.enumerate()),
         "mappings": mappings,
     }
-
-
-def _descriptor_names() -> Iterable[str]:
-    """What each descriptor leads to; numbers that tell two of a kind apart are left out."""
-    try:
-        numbers = os.listdir("/proc/self/fd")
-    except OSError:
-        return
-    for number in numbers:
-        try:
-            name = os.readlink("/proc/self/fd/" + number)
-        except OSError:
-            continue
-        yield name if name.startswith("/") else name.partition(":[")[0]
 
 
 def _difference(

@@ -134,7 +134,7 @@ class _Resizing(_Model):
                 self._resize(larger)
                 self._interpreter.invoke()
             except (RuntimeError, ValueError) as error:
-                words = " ".join(str(error).split())[:200] or "the runtime refused without a word"
+                words = " ".join(str(error).split())[:200] or "the runtime refused without a message"
                 # An interpreter that was refused a size need not be sound any more.
                 self._interpreter = self._open()
                 continue

@@ -90,7 +90,10 @@ class Watchdog:
         for process, watched in self._watched.items():
             if watched.next_look > now:
                 continue
-            left = _left(process, watched)
+            # How much more it may hold.
+            left = watched.most_bytes - (held_bytes(process) or 0)
+            if watched.counts_shared and left >= 0:
+                left -= read_shared(process, os.getppid(), left, spared_bytes=watched.most_bytes)
             if left < 0:
                 caught[process] = watched.most_bytes
             watched.next_look = now + min(max(left / _BYTES_PER_S, _SHORTEST_S), _LONGEST_S)
@@ -102,14 +105,6 @@ class Watchdog:
             return False
         self._caught.add(process)
         return True
-
-
-def _left(process: int, watched: _Watched) -> int:
-    """How much more it may hold."""
-    left = watched.most_bytes - (held_bytes(process) or 0)
-    if watched.counts_shared and left >= 0:
-        left -= read_shared(process, os.getppid(), left, spared_bytes=watched.most_bytes)
-    return left
 
 
 def watch_self(memory_bytes: int | None) -> None:

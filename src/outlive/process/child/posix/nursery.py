@@ -33,6 +33,8 @@ _LOOK_MS = 1000
 _OBEY_S = 1.0
 # How long one that is no longer needed may take to end by itself.
 _RETIRE_S = 5.0
+# Who got no core in that time has not had it: how much of a core's time each gets, how long at the most.
+_OWN_TIME_S, _LONGEST_S, _AGAIN_S = 1.0, 60.0, 0.1
 # How long a nursery that ends waits for its workers to be gone, so that what they had started goes too.
 _LAST_WAIT_S = 1.0
 _CANNOT_TELL = 71
@@ -46,7 +48,7 @@ def main(
         signal.signal(name, signal.SIG_IGN)  # a Ctrl-C in the terminal is the parent's business
     own_process.name_process("outlive-nursery")
     own_process.adopt_orphans()
-    own_process.wake_with(parent)
+    own_process.wake_with(parent, control)
     nursery = NurseryServer(
         socket.socket(fileno=control),
         parent,
@@ -85,6 +87,22 @@ class _WorkerProcess:
     def __init__(self, number: int, last_words: list[int], leads_group: bool) -> None:
         self.number, self.last_words, self.leads_group = number, last_words, leads_group
         self.kill_at: float | None = None
+        self._last_at = self._used_s = 0.0
+
+    def give_time(self, process: int, seconds: float) -> None:
+        """Let it end by itself, within so long."""
+        now = time.monotonic()
+        self.kill_at, self._last_at = now + seconds, now + _LONGEST_S
+        self._used_s = own_process.core_seconds(process)
+
+    def is_held_up(self, process: int) -> bool:
+        """True if it is on its way and others have the cores; it gets more time then."""
+        now = time.monotonic()
+        used_s = own_process.core_seconds(process) - self._used_s
+        if now >= self._last_at or used_s >= _OWN_TIME_S or not own_process.is_at_work(process):
+            return False
+        self.kill_at = now + _AGAIN_S
+        return True
 
 
 class NurseryServer:
@@ -169,9 +187,16 @@ class NurseryServer:
             self._end_those(self._watchdog.look())
         self._spare.look()
         self._cgroups.remove_left()
-        now = time.monotonic()
-        for process, worker in self._workers.items():
-            if worker.kill_at is not None and worker.kill_at <= now:
+        self._end_late()
+
+    def _end_late(self) -> None:
+        """End those that were to end by themselves, and did not."""
+        late = [process for process, worker in self._workers.items() if _is_past(worker.kill_at)]
+        if late:
+            self._reap()  # one that has stopped to be looked at goes on
+        for process in late:
+            worker = self._workers.get(process)
+            if worker is not None and not worker.is_held_up(process):
                 _kill(process)
                 worker.kill_at = None
 
@@ -252,7 +277,7 @@ class NurseryServer:
             words = anonymous_files.read_last_words(self._workers[process].last_words)
             self.tell(message["echo"], words)
         elif message["do"] == "retire":
-            self._workers[process].kill_at = time.monotonic() + _RETIRE_S
+            self._workers[process].give_time(process, _RETIRE_S)
         else:
             self._end(process, gently=message["do"] == "abort")
 
@@ -262,7 +287,7 @@ class NurseryServer:
             _kill(process)
         elif self._workers[process].kill_at is None:
             _kill(process, signal.SIGABRT)
-            self._workers[process].kill_at = time.monotonic() + _OBEY_S
+            self._workers[process].give_time(process, _OBEY_S)
 
     def _fork(self, message: dict[str, Any], descriptors: list[int], is_whole: bool) -> None:
         number = message["fork"]
@@ -392,6 +417,10 @@ class NurseryServer:
             del message, evidence
             gc.collect()
             own_process.trim_heap()
+
+
+def _is_past(moment: float | None) -> bool:
+    return moment is not None and moment <= time.monotonic()
 
 
 def _close(descriptors: Iterable[int | None]) -> None:

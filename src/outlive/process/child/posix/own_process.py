@@ -9,7 +9,7 @@ import select
 import signal
 import sys
 import time
-from typing import Any
+from typing import Any, Callable
 
 _PR_SET_PDEATHSIG, _PR_SET_NAME, _PR_SET_CHILD_SUBREAPER = 1, 15, 36  # linux/prctl.h
 # What threads of LiteRT have on Android (bionic, libc/bionic/pthread_internal.h: PTHREAD_STACK_SIZE_DEFAULT).
@@ -21,6 +21,7 @@ STACKS_AHEAD = 4
 # RLIMIT_DATA counts what is reserved, used or not; `memory_watchdog` watches what is used. Ruy
 # reserves its next room while it still has the pieces that did not fit the last (ruy/allocator.cc).
 RESERVED_PER_USED = 2
+_UNBUFFERED = 2  # stdio.h of glibc and macOS: _IONBF
 _MAP_FAILED = ctypes.c_void_p(-1).value
 _ATTRIBUTES_BYTES = 128  # more than sizeof(pthread_attr_t) anywhere (glibc, bits/pthreadtypes-arch.h)
 
@@ -67,9 +68,16 @@ def die_with(parent: int) -> None:
         os._exit(0)  # it was gone before we asked
 
 
-def wake_with(parent: int) -> None:
-    """Go on when the parent ends, also if this process was stopped: there is something to clean up then."""
+def wake_with(parent: int, channel: int) -> None:
+    """Go on when the parent ends, also if this process was stopped: there is something to clean up then.
+
+    Until here the end of the channel did that (`spawning.start_in_session`). Its messages do it no more: a
+    parent that gets no answer is to see that we are stopped.
+    """
     _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
+    import fcntl
+
+    fcntl.fcntl(channel, fcntl.F_SETFL, fcntl.fcntl(channel, fcntl.F_GETFL) & ~os.O_ASYNC)
     if os.getppid() != parent:
         os._exit(0)  # it was gone before we asked
 
@@ -101,11 +109,33 @@ def _all_processes() -> list[int]:
 
 
 def _parent_of(process: int) -> int:
+    fields = _stat("/proc/%d/stat" % process)
+    return int(fields[1]) if len(fields) > 1 else 0
+
+
+def is_at_work(process: int) -> bool:
+    """True if a thread of it runs, or would if it had a core or what it reads from a disk."""
+    folder = "/proc/%d/task" % process
     try:
-        with open("/proc/%d/stat" % process) as file:
-            return int(file.read().rpartition(")")[2].split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
+        threads = os.listdir(folder)
+    except OSError:
+        return False
+    return any(_stat("%s/%s/stat" % (folder, thread))[:1] in (["R"], ["D"]) for thread in threads)
+
+
+def core_seconds(process: int) -> float:
+    """How long it has had a core, with all its threads; 0 if it is gone."""
+    fields = _stat("/proc/%d/stat" % process)
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if len(fields) > 12 else 0.0
+
+
+def _stat(path: str) -> list[str]:
+    """The fields of a `stat` after the name, which may hold anything; none once it is gone."""
+    try:
+        with open(path, errors="replace") as file:
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 def raise_descriptor_limit() -> tuple[int, int] | None:
@@ -160,12 +190,11 @@ def _move_off(process: int, core: int) -> None:
         pass  # it is gone already, or we may not, or no system that has cores to choose
 
 
-def follow(parent: int) -> None:
+def follow(parent: int, channel: int) -> None:
     """End when the parent ends, by a thread that watches: a death signal would follow the parent's thread."""
     import threading
 
-    if os.getppid() != parent:
-        os._exit(0)  # it was gone before we asked
+    wake_with(parent, channel)
 
     def watch() -> None:
         descriptor = open_process(parent)
@@ -226,6 +255,23 @@ def trim_heap() -> None:
     trim = getattr(libc, "malloc_trim", None)
     if trim is not None:
         trim(0)
+
+
+def unbuffer_native_output() -> None:
+    """What native code prints would else wait in a buffer, and be lost with the process."""
+    if sys.platform != "linux":
+        return
+    try:
+        stream = ctypes.c_void_p.in_dll(libc, "stdout")
+        libc.setvbuf(stream, None, _UNBUFFERED, ctypes.c_size_t(0))
+    except (OSError, ValueError, AttributeError):
+        pass  # another C library: its buffer is written when it is full
+
+
+def call_after_fork(function: Callable[[], None]) -> None:
+    """Have it called in each process that is forked from this one."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=function)
 
 
 def open_process(pid: int) -> int | None:
@@ -300,6 +346,16 @@ def memory(elsewhere: int = 0) -> dict[str, int]:
     if private is None:
         return {}
     return {"private_bytes": private + swapped + elsewhere, "rss_bytes": rss}
+
+
+def own_sizes() -> dict[str, int]:
+    """Private and resident bytes, read with as little memory as can be; empty where they cannot be read."""
+    try:
+        with open("/proc/self/statm") as file:
+            _, resident, shared = (int(word) * mmap.PAGESIZE for word in file.read().split()[:3])
+    except (OSError, ValueError):
+        return {}
+    return {"private_bytes": resident - shared, "rss_bytes": resident}
 
 
 def counters_are_exact() -> bool:

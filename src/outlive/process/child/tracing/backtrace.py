@@ -63,15 +63,12 @@ class Walker:
             resumed = self._search(found.pc, found.registers, not frames or found.at_start)
             if resumed is None:
                 break
-            frames.append(self._unknown(found.pc, found.registers, exact, found.at_start))
+            # A function that we cannot leave by its rules, but may be able to name.
+            path, vaddr, _ = self._place(found.pc if found.at_start else found.pc - 1)
+            stack = found.registers[self._stack_register]
+            frames.append(NativeFrame(path, vaddr, None, None, stack, stack, found.registers, exact))
             pc, registers, exact, gaps = resumed.pc, resumed.registers, False, gaps + 1
         return frames
-
-    def _unknown(self, pc: int, registers: dict[int, int], exact: bool, at_start: bool) -> NativeFrame:
-        """A function that we cannot leave by its rules, but may be able to name."""
-        path, vaddr, _ = self._place(pc if at_start else pc - 1)
-        stack = registers[self._stack_register]
-        return NativeFrame(path, vaddr, None, None, stack, stack, registers, exact)
 
     def _run(self, pc: int, registers: dict[int, int], at_start: bool, exact: bool, limit: int) -> _Walk:
         """Walk by the rules as far as they lead."""

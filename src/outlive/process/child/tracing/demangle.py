@@ -55,7 +55,13 @@ class _MangledName:
     def encoding(self) -> list[str]:
         """The name of a function or variable, without its parameters."""
         if self._peek() == "T":
-            self._skip_thunk()
+            # Th <offset> _ | Tv <offset> _ <offset> _ ; the others are tables of the compiler, or too rare
+            kind = self._text[self._at + 1]
+            if kind not in "hv":
+                raise ValueError("not a function")
+            self._at = self._text.index("_", self._at) + 1
+            if kind == "v":
+                self._at = self._text.index("_", self._at) + 1
         return self._name()
 
     def _peek(self) -> str:
@@ -72,32 +78,19 @@ class _MangledName:
         if self._depth > _MAX_DEPTH:
             raise ValueError("nested too deep")
 
-    def _skip_thunk(self) -> None:
-        # Th <offset> _ | Tv <offset> _ <offset> _ ; the others are tables of the compiler, or too rare
-        kind = self._text[self._at + 1]
-        if kind not in "hv":
-            raise ValueError("not a function")
-        self._at = self._text.index("_", self._at) + 1
-        if kind == "v":
-            self._at = self._text.index("_", self._at) + 1
-
     def _name(self) -> list[str]:
         self._deeper()
         if self._take("N"):
-            parts = self._nested()
+            while self._peek() in "rVKRO":
+                self._at += 1
+            parts: list[str] = []
+            while not self._take("E"):
+                parts += self._component(parts)
         elif self._take("Z"):
             parts = self._local()
         else:
             parts = self._unscoped()
         self._depth -= 1
-        return parts
-
-    def _nested(self) -> list[str]:
-        while self._peek() in "rVKRO":
-            self._at += 1
-        parts: list[str] = []
-        while not self._take("E"):
-            parts += self._component(parts)
         return parts
 
     def _local(self) -> list[str]:
@@ -134,24 +127,27 @@ class _MangledName:
             self._template_parameter()
             return ["T"]
         if letter in "CD" and self._text[self._at + 1] in "0123456789I":
-            return self._constructor(before)
+            tilde = "~" if self._peek() == "D" else ""
+            inherited = self._text[self._at + 1] == "I"
+            self._at += 3 if inherited else 2
+            if inherited:
+                self._type()
+            self._abi_tags()
+            return [tilde + (before[-1] if before else "?")]
         return self._unqualified()
-
-    def _constructor(self, before: list[str]) -> list[str]:
-        tilde = "~" if self._peek() == "D" else ""
-        inherited = self._text[self._at + 1] == "I"
-        self._at += 3 if inherited else 2
-        if inherited:
-            self._type()
-        self._abi_tags()
-        return [tilde + (before[-1] if before else "?")]
 
     def _unqualified(self) -> list[str]:
         self._take("L")  # of internal linkage
         if self._peek().isdigit():
             parts = self._source_name()
         elif self._peek() == "U":
-            parts = self._unnamed()
+            is_lambda = self._text[self._at + 1] == "l"
+            self._at += 2
+            if is_lambda:
+                while not self._take("E"):
+                    self._type()
+            self._at = self._text.index("_", self._at) + 1
+            parts = ["{lambda}" if is_lambda else "{unnamed}"]
         else:
             parts = self._operator()
         self._abi_tags()
@@ -162,27 +158,15 @@ class _MangledName:
             self._source_name()
 
     def _source_name(self) -> list[str]:
-        size = self._number()
+        start = self._at
+        while self._at < len(self._text) and self._peek().isdigit():
+            self._at += 1
+        size = int(self._text[start : self._at])
         name = self._text[self._at : self._at + size]
         if len(name) < size:
             raise ValueError("cut short")
         self._at += size
         return [] if name.startswith("_GLOBAL__N") else [name]
-
-    def _number(self) -> int:
-        start = self._at
-        while self._at < len(self._text) and self._peek().isdigit():
-            self._at += 1
-        return int(self._text[start : self._at])
-
-    def _unnamed(self) -> list[str]:
-        is_lambda = self._text[self._at + 1] == "l"
-        self._at += 2
-        if is_lambda:
-            while not self._take("E"):
-                self._type()
-        self._at = self._text.index("_", self._at) + 1
-        return ["{lambda}" if is_lambda else "{unnamed}"]
 
     def _operator(self) -> list[str]:
         code = self._text[self._at : self._at + 2]

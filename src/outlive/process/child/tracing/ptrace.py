@@ -100,20 +100,16 @@ def _request(request: int, thread: int, address: Any, data: Any) -> int:
 def seize(process: int) -> str:
     """Become the tracer of a process of ours without stopping it; empty, or why that was refused."""
     reason = ""
-    for thread in _threads(process):
-        code = _request(_SEIZE, thread, None, _O_TRACECLONE | _O_TRACEEXIT | _O_EXITKILL)
-        if code and thread == process:
-            reason = _why_not(process, code)
-    return reason
-
-
-def _threads(process: int) -> list[int]:
-    """The process itself, then its other threads, if it already has any."""
+    # The process itself, then its other threads, if it already has any.
     try:
         names = os.listdir("/proc/%d/task" % process)
     except OSError:
         names = []
-    return [process, *(int(name) for name in names if int(name) != process)]
+    for thread in [process, *(int(name) for name in names if int(name) != process)]:
+        code = _request(_SEIZE, thread, None, _O_TRACECLONE | _O_TRACEEXIT | _O_EXITKILL)
+        if code and thread == process:
+            reason = _why_not(process, code)
+    return reason
 
 
 def _why_not(process: int, code: int) -> str:

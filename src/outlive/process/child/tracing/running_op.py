@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from . import backtrace, kernel_names, op_nodes, symbols, tracee
+from .. import kernel_names
+from . import backtrace, op_nodes, symbols, tracee
 
 _CUSTOM = kernel_names.OPERATORS.index("CUSTOM")
 _DELEGATE = kernel_names.OPERATORS.index("DELEGATE")
@@ -97,7 +98,9 @@ def _called(process: tracee.Tracee, kernel: NamedFrame, caller: NamedFrame) -> R
     node = op_nodes.running(process, kernel.frame, caller.frame)
     if node is not None:
         return _from_node(node)
-    named = _kernel(kernel)
+    symbol = kernel.symbol
+    found = kernel_names.candidates(symbol.name, symbol.raw, symbol.source) if symbol.name else None
+    named = None if found is None or found.delegated else found
     jumped = _jumped(process, kernel, caller)
     if jumped is not None and (named is None or jumped.type in named.ops):
         return jumped
@@ -124,12 +127,6 @@ def _calls_kernels(process: tracee.Tracee, frame: backtrace.NativeFrame) -> bool
         return True
     called = symbols.lookup(frame.path, target - (frame.entry - frame.start))
     return called is not None and called.name in kernel_names.CALLERS
-
-
-def _kernel(named: NamedFrame) -> kernel_names.KernelName | None:
-    symbol = named.symbol
-    found = kernel_names.candidates(symbol.name, symbol.raw, symbol.source) if symbol.name else None
-    return None if found is None or found.delegated else found
 
 
 def _from_node(node: op_nodes.OpNode) -> RunningOp:

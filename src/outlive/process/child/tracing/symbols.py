@@ -82,7 +82,12 @@ class SymbolTable:
         numbers = [] if start is None else self._functions_at(start)
         if start is None or not numbers:
             start, numbers = self._nearest(vaddr)
-        return self._symbol(numbers, start, vaddr)
+        if not any(vaddr - start < size or not size for size in (self._sizes[number] for number in numbers)):
+            return None
+        raw = tuple(filter(None, map(self._name, numbers)))
+        if not raw:
+            return None
+        return Symbol(demangle.demangle(raw[0]), vaddr - start, start, raw, self._source(numbers[0]))
 
     def _nearest(self, vaddr: int) -> tuple[int, list[int]]:
         """Start and numbers of the last functions that start at or before the address."""
@@ -113,14 +118,6 @@ class SymbolTable:
     def _is_function(self, number: int) -> bool:
         head = self._heads[number]
         return head >> 32 & 15 in (_STT_FUNC, _STT_GNU_IFUNC) and head >> 48 != 0
-
-    def _symbol(self, numbers: list[int], start: int, vaddr: int) -> Symbol | None:
-        if not any(vaddr - start < size or not size for size in (self._sizes[number] for number in numbers)):
-            return None
-        raw = tuple(filter(None, map(self._name, numbers)))
-        if not raw:
-            return None
-        return Symbol(demangle.demangle(raw[0]), vaddr - start, start, raw, self._source(numbers[0]))
 
     def _name(self, number: int) -> str:
         offset = self._heads[number] & 0xFFFFFFFF

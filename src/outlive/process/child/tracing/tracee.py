@@ -16,6 +16,9 @@ _PAGE_BYTES = 4096
 _MAX_PAGES = 2048  # what one look at a process may copy: 8 MiB
 _MAX_ADDRESS = 1 << 63
 WORD_BYTES = 8
+# A model carries this identifier at its fifth byte; a process seldom has more than one of them mapped.
+_IDENTIFIER_AT, _IDENTIFIER = 4, b"TFL3"
+_MAX_MODELS, _MAX_PATH = 4, 1000
 
 _MEMORY_FIELDS = {
     "VmData": "data_bytes",
@@ -60,6 +63,16 @@ class Tracee:
         if at < 0 or address >= self._mappings[at].end:
             return None
         return self._mappings[at]
+
+    def model_files(self) -> list[str]:
+        """The files of models that are mapped from their start: LiteRT maps the file it is given."""
+        found: dict[str, None] = {}
+        for mapping in self._mappings:
+            if not mapping.path or mapping.offset or mapping.executable or len(mapping.path) > _MAX_PATH:
+                continue
+            if self.read(mapping.start + _IDENTIFIER_AT, len(_IDENTIFIER)) == _IDENTIFIER:
+                found[mapping.path] = None
+        return list(found)[:_MAX_MODELS]
 
     def is_code(self, address: int) -> bool:
         """Whether the address lies in an executable mapping."""

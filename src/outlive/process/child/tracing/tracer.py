@@ -252,6 +252,7 @@ def _look(task: int, number: int) -> dict[str, Any]:
                 for frame, symbol in frames
             ],
             **running_op.identify(process, frames).to_evidence(),
+            "model_files": process.model_files(),
         }
     finally:
         process.close()

@@ -37,16 +37,13 @@ class UnwindTable:
         self._commons: dict[int, CommonEntry | None] = {}
         for segment in file.segments:
             if segment.kind == elf.PT_GNU_EH_FRAME:
-                self._read_header(segment)
-
-    def _read_header(self, segment: elf.ElfSegment) -> None:
-        head = self._file.read(segment.offset, 12)
-        # version, encodings of: pointer to .eh_frame, count, table; all linkers write these
-        if len(head) == 12 and head[0] == 1 and head[2] == _UDATA4 and head[3] == _DATAREL_SDATA4:
-            count = min(struct.unpack_from("<I", head, 8)[0], segment.file_bytes // _PAIR_BYTES)
-            self._header = segment.vaddr
-            pairs = self._file.read(segment.offset + 12, count * _PAIR_BYTES)
-            self._table = memoryview(pairs[: len(pairs) // _PAIR_BYTES * _PAIR_BYTES]).cast("i")
+                head = self._file.read(segment.offset, 12)
+                # version, encodings of: pointer to .eh_frame, count, table; all linkers write these
+                if len(head) == 12 and head[0] == 1 and head[2] == _UDATA4 and head[3] == _DATAREL_SDATA4:
+                    count = min(struct.unpack_from("<I", head, 8)[0], segment.file_bytes // _PAIR_BYTES)
+                    self._header = segment.vaddr
+                    pairs = self._file.read(segment.offset + 12, count * _PAIR_BYTES)
+                    self._table = memoryview(pairs[: len(pairs) // _PAIR_BYTES * _PAIR_BYTES]).cast("i")
 
     def row(self, vaddr: int) -> UnwindRow | None:
         """The row for an address; None if there is none, or none we can use."""

@@ -1,0 +1,175 @@
+"""A real Jupyter server in a process of its own; kernels and cells as browsers have them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+TIMEOUT_S = 180  # a busy machine is slow, not wrong
+_TOKEN = "a-token-for-tests"
+
+
+class JupyterServer:
+    """The server; `root` is the folder of its notebooks, `records` that of the records of deaths."""
+
+    def __init__(
+        self, folder: Path, *, application: str = "jupyterlab", words: str = "", **environment: str
+    ) -> None:
+        self.root, self.records = folder / "notebooks", folder / "records"
+        self.root.mkdir()
+        self._log = (folder / "server.log").open("w+b")
+        self._runtime = folder / "runtime"
+        inherited = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+        folders = {
+            "JUPYTER_RUNTIME_DIR": str(self._runtime),
+            "JUPYTER_CONFIG_DIR": str(folder / "config"),
+            "JUPYTER_DATA_DIR": str(folder / "data"),
+            "IPYTHONDIR": str(folder / "ipython"),
+            "OUTLIVE_BLACKBOX_DIR": str(self.records),
+        }
+        given = [f"--ServerApp.root_dir={self.root}", f"--IdentityProvider.token={_TOKEN}", "--port=0"]
+        given += ["--no-browser", "--allow-root", "--ServerApp.port_retries=0"]
+        given += [
+            "--AsyncIOLoopKernelRestarter.restart_limit=1000",  # by default, Jupyter gives up after five
+            "--LabApp.news_url=",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        ]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", application, *given, *words.split()],
+            env={**inherited, **folders, **environment},
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            cwd=self.root,
+        )
+        self.url, self.token = self._wait_for_address(), _TOKEN
+
+    def _wait_for_address(self) -> str:
+        path = self._runtime / f"jpserver-{self.process.pid}.json"
+        end = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < end:
+            assert self.process.poll() is None, self.log()
+            with contextlib.suppress(OSError, ValueError):
+                url: str = json.loads(path.read_text())["url"]
+                urllib.request.urlopen(f"{url}api?token={_TOKEN}", timeout=TIMEOUT_S).close()
+                return url
+            time.sleep(0.05)
+        raise AssertionError(self.log())
+
+    def log(self) -> str:
+        """All that the server has said."""
+        return Path(self._log.name).read_text(errors="replace")
+
+    def ask(self, path: str, *, method: str = "GET", body: Any = None, token: str | None = _TOKEN) -> Any:
+        """The server's answer: JSON, None if it is empty, the status as a number if it refuses."""
+        request = urllib.request.Request(
+            self.url + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={} if token is None else {"Authorization": f"token {token}"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+                text = answer.read()
+                return json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+
+    def start_kernel(self, name: str = "python3") -> str:
+        """A new kernel's id."""
+        kernel: str = self.ask("api/kernels", method="POST", body={"name": name})["id"]
+        return kernel
+
+    def deaths(self) -> list[dict[str, Any]]:
+        """All deaths, the newest first."""
+        found: list[dict[str, Any]] = self.ask("outlive/deaths")["deaths"]
+        return found
+
+    def wait_for_death(self, kernel: str, count: int = 1) -> dict[str, Any]:
+        """The newest death of a kernel, once there are so many of it."""
+
+        def of_kernel() -> list[dict[str, Any]]:
+            return [death for death in self.deaths() if death["kernel"] == kernel]
+
+        wait_for(lambda: len(of_kernel()) >= count, self.log)
+        return of_kernel()[0]
+
+    def close(self) -> None:
+        """End its kernels, then the server, which cannot be asked to while a kernel starts again."""
+        with contextlib.suppress(Exception):
+            for kernel in self.ask("api/kernels"):
+                self.ask(f"api/kernels/{kernel['id']}", method="DELETE")
+        self.process.kill()
+        self.process.wait()
+        self._log.close()
+
+
+def wait_for(condition: Callable[[], Any], complaint: Callable[[], str] = str) -> None:
+    """Wait until something is true."""
+    end = time.monotonic() + TIMEOUT_S
+    while not condition():
+        assert time.monotonic() < end, complaint()
+        time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def serving(folder: Path, **options: str) -> Iterator[JupyterServer]:
+    """A server, from its start to its end."""
+    server = JupyterServer(folder, **options)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def run_cell(server: JupyterServer, kernel: str, source: str, *, wait: bool = True) -> list[dict[str, Any]]:
+    """Have a kernel run a cell, through the server's websocket; the messages about it, up to its end.
+
+    Without `wait` nothing is waited for but that the request has been passed on.
+    """
+    return asyncio.run(_run_cell(server, kernel, source, wait))
+
+
+async def _run_cell(server: JupyterServer, kernel: str, source: str, wait: bool) -> list[dict[str, Any]]:
+    from tornado.httpclient import HTTPRequest
+    from tornado.websocket import websocket_connect
+
+    url = server.url.replace("http", "ws", 1) + f"api/kernels/{kernel}/channels"
+    connection = await websocket_connect(
+        HTTPRequest(url, headers={"Authorization": f"token {server.token}"}, request_timeout=TIMEOUT_S)
+    )
+    name = uuid.uuid4().hex
+    header = {"msg_id": name, "msg_type": "execute_request", "session": name, "version": "5.3"}
+    content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False}
+    metadata = {"cellId": f"cell-{name[:8]}"}
+    message = {"header": header, "parent_header": {}, "metadata": metadata, "content": content}
+    await connection.write_message(json.dumps({**message, "channel": "shell", "buffers": []}))
+    seen: list[dict[str, Any]] = []
+    ends = {"execute_reply", "idle"}  # which come by different ways
+    while wait and ends:
+        text = await asyncio.wait_for(connection.read_message(), TIMEOUT_S)
+        assert text is not None, server.log()
+        heard = json.loads(text)
+        state = heard["content"].get("execution_state")
+        if state in ("restarting", "dead"):
+            break
+        if heard["parent_header"].get("msg_id") == name:
+            seen.append(heard)
+            ends -= {heard["msg_type"], state}
+    if not wait:
+        await asyncio.sleep(0.5)
+    connection.close()
+    while await asyncio.wait_for(connection.read_message(), TIMEOUT_S) is not None:
+        pass  # until the other side has closed it too
+    return seen
