@@ -179,7 +179,7 @@ def test_too_much_memory_is_an_exception(kernel: Kernel) -> None:
     cell = kernel.run("%%outlive --memory 200MB\nnp.ones(10**9)")
     assert cell.error in ("MemoryError", "LimitReached")
     assert "error[D502]: Memory limit exceeded: the cell" in cell.plain()
-    assert "its limit is 191 MiB" in cell.html() or "its limit of 191 MiB" in cell.html()
+    assert "the limit is 200 MB" in cell.html() or "its limit of 200 MB" in cell.html()
 
 
 @pytest.mark.parametrize("line", ["--wrong", "--memory much", "--seconds soon"])

@@ -69,11 +69,12 @@ def _new_folder(stem: str) -> Path:
     for count in range(1000):
         name = f"{stem}-{count:03}" if count else stem
         folder = home() / f"{name}{_OPEN}"
-        if any((home() / f"{name}{ending}").exists() for ending in (_NEW, _SHOWN)):
-            continue
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
-            return folder
+            # Asked only now: the record of this name is written before its folder goes.
+            if load(name) is None:
+                return folder
+            folder.rmdir()
     raise FileExistsError(f"too many kernels within a second: {stem}")
 
 
