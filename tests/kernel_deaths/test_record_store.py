@@ -14,7 +14,7 @@ import pytest
 from outlive.kernel_deaths import record_store as store
 from outlive.kernel_deaths.record import Record
 from outlive.meter import process_start, read_boot_id
-from outlive.process.child.watcher import death_record, notes_file
+from outlive.process.child.watcher import notes_file
 from outlive.verbs.judging import JUDGE
 
 ME = {"session": "kernel-1.json", "notebook": "", "folder": "here"}
@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def put(name: str, **content: Any) -> None:
     row = {"session": "", "notebook": "", "folder": "", "busy": True, "status": 11, **content}
     store.home().mkdir(parents=True, exist_ok=True)
-    death_record.write_private(str(store.home() / f"{name}.json"), row)
+    notes_file.write_private(str(store.home() / f"{name}.json"), row)
 
 
 def test_there_is_nothing_on_an_empty_shelf() -> None:

@@ -110,14 +110,16 @@ class CellNotes:
         notes_file.set_word(self.notes, notes_file.BUSY, len(self._cells))
 
 
-def attach(shell: Any, folder: str, stderr: int, most_bytes: int) -> CellNotes:
+def attach(shell: Any, folder: str, stderr: int, most_bytes: int, tracer: int) -> CellNotes:
     """Note this kernel's cells for the server that started it, which has made the folder.
 
     What native code writes to descriptor 2 then goes to the server first, which passes it on to where
     ipykernel reads it: a process that dies takes along what only it has read. `stderr` is the server's own
     standard error, where ipykernel's copy goes: to the server's pipe it would come back. `most_bytes` is what
-    the kernel may allocate, 0 for as much as there is.
+    the kernel may allocate, 0 for as much as there is. `tracer` is to trace the kernel, 0 for none.
     """
+    with contextlib.suppress(Exception):
+        watched_process.allow_tracer(tracer)
     notes = CellNotes(shell, Path(folder))
     with contextlib.suppress(Exception):
         notes.dump_on(watched_process.DUMP_SIGNAL)
