@@ -129,7 +129,9 @@ def test_memory_is_shown_in_colour_before_it_is_too_late(server: JupyterServer, 
         assert lab.page.locator(".outlive-nearly-full").count() == 0
         assert cgroup.add(int(lab.cell(0).locator(".jp-OutputArea-output").inner_text()))
         lab.run(1)
-        lab.page.locator(".outlive-memory.outlive-nearly-full").wait_for()
+        full = lab.page.locator(".outlive-memory.outlive-nearly-full", has_text="; kept grew by 286 MiB")
+        full.wait_for()
+        assert "Fastest-growing variable: kept, 286 MiB more in cell [2]" in full.get_attribute("title")
         lab.run(2)
         lab.page.locator(".outlive-nearly-full").wait_for(state="detached")
 

@@ -217,6 +217,19 @@ def test_a_kernel_without_outlive_is_watched_all_the_same(server: JupyterServer,
     assert "Cell [1] died: segmentation fault (SIGSEGV) at cell [1]:3 in innermost" in death["sentence"]
 
 
+def test_the_variable_that_grows_is_named(server: JupyterServer) -> None:
+    kernel = server.start_kernel()
+    run_cell(server, kernel, "import numpy as np\nsmall, kept = np.ones(300_000), []")
+    run_cell(server, kernel, "kept += [np.ones(500_000) for _ in range(10)]")
+    run_cell(server, kernel, "small.sum()")
+    found = server.ask(f"outlive/kernels/{kernel}/memory")["growing"]
+    assert (found["name"], found["number"]) == ("kept", 2)
+    assert 40_000_000 <= found["grown_bytes"] <= found["bytes"] < 41_000_000
+    run_cell(server, kernel, "os = __import__('os'); os._exit(3)")
+    death = document(server, server.wait_for_death(kernel))
+    assert "growing" not in json.dumps(death["document"])
+
+
 def test_a_kernel_that_notes_nothing_itself_is_known_by_its_messages(server: JupyterServer) -> None:
     # -E: it does not look at its environment, and so knows nothing of the server's folder.
     name = kernel_spec(server, "deaf", [sys.executable, "-E", "-m", "ipykernel_launcher"])

@@ -14,7 +14,7 @@ import pytest
 from outlive.kernel_deaths import record_store as store
 from outlive.kernel_deaths.record import Record
 from outlive.meter import process_start, read_boot_id
-from outlive.process.child.watcher import notes_file
+from outlive.process.child.watcher import death_record, notes_file
 from outlive.verbs.judging import JUDGE
 
 ME = {"session": "kernel-1.json", "notebook": "", "folder": "here"}

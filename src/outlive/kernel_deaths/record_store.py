@@ -167,7 +167,7 @@ def _what_is_left(folder: Path, about: dict[str, Any]) -> dict[str, Any] | None:
         **_literal(folder / notes_file.TIMELINE_FILE),
         "ended": last_s,
         "busy": True,
-        "cell": {**notes_file.get_text(notes), "seconds": round(max(0.0, last_s - began_ns / 1e9), 3)},
+        "cell": {**notes_file.get_cell(notes), "seconds": round(max(0.0, last_s - began_ns / 1e9), 3)},
         "fault_trace": faults,
         "evidence": death_record.read_evidence(folder, began_ns),
         "lost": True,

@@ -29,6 +29,7 @@ from outlive.meter import (
     read_machine,
     watch_activity,
 )
+from outlive.names import safe
 from outlive.process.child.operating_system import watched_process
 from outlive.process.child.watcher import death_record, notes_file
 from outlive.process.child.watcher.observation import OomKillCount, StderrTee, WatchedKernel
@@ -161,7 +162,19 @@ class ServerWatch:
             "bytes": used,
             "limit_bytes": self._about.get("memory_bytes"),
             "limit": self._about.get("memory_limit", ""),
+            "growing": self._growing(),
         }
+
+    def _growing(self) -> dict[str, Any] | None:
+        """The variable that grew most in the last cell that let one grow; None if the kernel notes none."""
+        with self._lock:
+            noted = None if self._is_over else notes_file.get_text(self._notes).get(notes_file.GROWING)
+        if not isinstance(noted, dict):
+            return None
+        name, number = noted.get("name"), noted.get("number")
+        sizes = {key: noted.get(key) for key in ("bytes", "grown_bytes")}
+        known = isinstance(name, str) and all(isinstance(one, int) for one in (number, *sizes.values()))
+        return {"name": safe(str(name), 80), "number": number, **sizes} if known else None
 
     def _run(self) -> None:
         assert self._watch is not None

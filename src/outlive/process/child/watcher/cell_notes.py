@@ -18,6 +18,7 @@ from typing import Any, Callable, Sequence
 
 from ..operating_system import watched_process
 from . import notes_file
+from .growing_variable import GrowingVariable
 from .kernel_hooks import KernelHooks
 
 # A cell is source code; what is longer was pasted, and its beginning says enough.
@@ -34,6 +35,8 @@ class CellNotes:
         self._owner = os.getpid()
         self._cells: list[dict[str, Any]] = []
         self._files: dict[str, str] = {}
+        self._variables = GrowingVariable()
+        self._growing: dict[str, Any] = {}
         with (folder / notes_file.NOTES_FILE).open("r+b") as file:
             self.notes = mmap.mmap(file.fileno(), notes_file.SIZE)
         notes_file.set_word(self.notes, notes_file.BUSY, 0)
@@ -102,9 +105,20 @@ class CellNotes:
             self._note(None)
         elif last is not None:
             notes_file.set_word(self.notes, notes_file.BUSY, 0)
+            with contextlib.suppress(Exception):
+                self._look_at_variables(last)
+
+    def _look_at_variables(self, cell: dict[str, Any]) -> None:
+        found = self._variables.look(self._shell.user_ns)
+        if found:
+            self._growing = {**found, "number": cell["number"]}
+            self._put(cell)
+
+    def _put(self, cell: dict[str, Any]) -> None:
+        notes_file.put_text(self.notes, json.dumps({**cell, notes_file.GROWING: self._growing}).encode())
 
     def _note(self, began_ns: int | None) -> None:
-        notes_file.put_text(self.notes, json.dumps(self._cells[-1]).encode())
+        self._put(self._cells[-1])
         if began_ns is not None:
             notes_file.set_word(self.notes, notes_file.BEGAN_NS, began_ns)
         notes_file.set_word(self.notes, notes_file.BUSY, len(self._cells))

@@ -23,6 +23,8 @@ MOST_TEXT = SIZE - _TEXT_AT
 
 FAULTS_FILE, NOTES_FILE, ABOUT_FILE, TIMELINE_FILE = "faults", "notes", "about.json", "timeline"
 EVIDENCE_FILE = "evidence.json"
+# In the text: the variable that grew most. It is for the living, and not part of a record.
+GROWING = "growing"
 
 
 def get_word(notes: Any, word: int) -> int:
@@ -56,6 +58,11 @@ def get_text(notes: Any) -> dict[str, Any]:
     except ValueError:
         return {}
     return said if isinstance(said, dict) else {}
+
+
+def get_cell(notes: Any) -> dict[str, Any]:
+    """What the text says of the cell."""
+    return {name: value for name, value in get_text(notes).items() if name != GROWING}
 
 
 def write_private(path: str, content: dict[str, Any]) -> None:
