@@ -15,7 +15,7 @@ from tests.browser.chromium import chromium
 from tests.deaths.restrictions import linux_only
 from tests.jupyter.jupyter_server import JupyterServer, serving, wait_for
 from tests.jupyter.lab_page import LabPage, notebook
-from tests.jupyter.test_server_watch import HANG, bare_python, kernel_spec
+from tests.jupyter.test_server_watch import DEADLY, HANG, bare_python, kernel_spec
 from tests.repetition import repeats, rounds
 
 pytest.importorskip("jupyterlab", reason="needs JupyterLab: pip install jupyterlab")
@@ -31,8 +31,9 @@ Deep().x
 """
 DEATHS = {
     "SIGSEGV": (
-        "import faulthandler\ndef innermost():\n    faulthandler._sigsegv()\ninnermost()",
-        "segmentation fault (SIGSEGV) at cell [{0}]:3 in innermost. Begin the cell with %%outlive",
+        DEADLY,
+        "segmentation fault (SIGSEGV) in LOCAL_RESPONSE_NORMALIZATION (operator 3) during invoke, at cell "
+        "[{0}]:4 in <module>. Invalid operator option: radius = -16 (deadly.tflite). Begin the cell with",
     ),
     "SIGABRT": (
         "import os\nos.abort()",
@@ -84,6 +85,7 @@ def test_each_death_is_told_where_it_happened(server: JupyterServer, browser: An
             assert in_dialog.inner_text() == card.inner_text()
             lab.accept_dialog()
             wait_for(lambda: lab.state() == "idle")  # until then Jupyter shows no other dialog
+        assert "builtin::local_response_norm::Eval" in lab.cell(0).locator(".outlive-death").text_content()
         assert lab.said == []
         # It is shown, and not a part of the notebook.
         lab.page.keyboard.press("Control+s")
@@ -127,7 +129,9 @@ def test_memory_is_shown_in_colour_before_it_is_too_late(server: JupyterServer, 
         assert lab.page.locator(".outlive-nearly-full").count() == 0
         assert cgroup.add(int(lab.cell(0).locator(".jp-OutputArea-output").inner_text()))
         lab.run(1)
-        lab.page.locator(".outlive-memory.outlive-nearly-full").wait_for()
+        full = lab.page.locator(".outlive-memory.outlive-nearly-full", has_text="; kept grew by 286 MiB")
+        full.wait_for()
+        assert "Fastest-growing variable: kept, 286 MiB more in cell [2]" in full.get_attribute("title")
         lab.run(2)
         lab.page.locator(".outlive-nearly-full").wait_for(state="detached")
 

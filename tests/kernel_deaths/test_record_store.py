@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def put(name: str, **content: Any) -> None:
     row = {"session": "", "notebook": "", "folder": "", "busy": True, "status": 11, **content}
     store.home().mkdir(parents=True, exist_ok=True)
-    death_record.write_private(str(store.home() / f"{name}.json"), row)
+    notes_file.write_private(str(store.home() / f"{name}.json"), row)
 
 
 def test_there_is_nothing_on_an_empty_shelf() -> None:

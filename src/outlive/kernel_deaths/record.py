@@ -12,6 +12,7 @@ from outlive.finding import Finding
 from outlive.meter import Point, Timeline
 from outlive.names import safe
 from outlive.process.flight import Flight, StageSeconds
+from outlive.process.flight_recorder import seen_of_end
 from outlive.records import NOT_WRITTEN, in_document
 from outlive.units import plural
 
@@ -37,7 +38,7 @@ class Record:
     true if the recorder went with the kernel, so that the end itself was not seen. A Jupyter server knows the
     `kernel` by its id, the request that ran (`cell_message`) and the notebook's own name for the cell
     (`cell_id`); `restarted` is a kernel that it had to end because a cell did not, and `activity` whether
-    that cell computed or waited.
+    that cell computed or waited. `evidence` is what a tracer saw when a signal killed it.
     """
 
     name: str = ""
@@ -68,6 +69,7 @@ class Record:
     cell_id: str = ""
     restarted: bool = False
     activity: dict[str, Any] = field(default_factory=dict)
+    evidence: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any], name: str = "") -> Record:
@@ -94,6 +96,7 @@ class Record:
     def to_flight(self) -> Flight:
         """The record as every death is recorded; files of cells in the stack get the cells' numbers."""
         name, exit_code = self._end()
+        untraced = self.evidence.get("untraced")
         return Flight(
             died=True,
             stage="cell" if self.busy else "between cells",
@@ -110,7 +113,9 @@ class Record:
             activity=self.activity,
             machine={self.memory_limit or "total_bytes": self.memory_bytes} if self.memory_bytes else {},
             runtime={"runtime": "kernel", "python": self.python},
+            untraced=untraced if isinstance(untraced, str) else "",
             pid=self.pid,
+            **seen_of_end(self.evidence, name),
         )
 
     def _end(self) -> tuple[str | None, int | None]:

@@ -22,6 +22,7 @@ from outlive.process.posix.nursery_client import Nursery, abandon_all, can_fork
 from outlive.process.posix.pipes import Channel, Connection, quiet_write
 from outlive.process.posix.shared_block import Addresses, SharedBlock, lay_out
 from outlive.process.posix.spawning import (
+    TRACES_KERNELS,
     WATCHES_KERNELS,
     abort,
     at_fork,
@@ -50,8 +51,8 @@ from outlive.process.posix.system_calls import (
 CHILD_PACKAGE = "posix"
 
 __all__ = [
-    "BLIND", "CHILD_PACKAGE", "READABLE", "WATCHES_KERNELS", "WRITABLE", "AdaptiveWait", "Addresses",
-    "Channel", "Connection", "Nursery", "SharedBlock", "abandon_all", "abort", "above_standard",
+    "BLIND", "CHILD_PACKAGE", "READABLE", "TRACES_KERNELS", "WATCHES_KERNELS", "WRITABLE", "AdaptiveWait",
+    "Addresses", "Channel", "Connection", "Nursery", "SharedBlock", "abandon_all", "abort", "above_standard",
     "at_fork", "bury", "can_fork", "check_segment", "close_all", "disown", "end_group",
     "exit_codes_are_lost", "interrupt", "lay_out", "lock_file", "log_file", "make_private", "new_segment",
     "open_last_words", "open_private", "open_process", "poll", "quiet_write", "read", "read_into",

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
         sandbox,
         segment_memory,
         tensor_overlay,
+        trace_kernel,
         watched_process,
     )
 
 __all__ = [
     "memory_limit", "memory_watchdog", "own_process", "own_resources", "sandbox", "segment_memory",
-    "tensor_overlay", "watched_process",
+    "tensor_overlay", "trace_kernel", "watched_process",
 ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from . import backtrace, ptrace, running_op, tracee
@@ -123,8 +124,9 @@ def _raise(resource: Any, process: int, wanted: int, hard: int) -> None:
 class Tracer:
     """What is known of each traced process."""
 
-    def __init__(self) -> None:
-        """Nothing is traced yet."""
+    def __init__(self, keep: Callable[[dict[str, Any]], None] = lambda evidence: None) -> None:
+        """Nothing is traced yet; `keep` gets what was seen of a dying process while it is still stopped."""
+        self._keep = keep
         self._groups: dict[int, int] = {}  # thread -> process, for threads that are not the process's first
         self._evidence: dict[int, dict[str, Any]] = {}
         self._seen_at: dict[int, float] = {}
@@ -213,6 +215,7 @@ class Tracer:
         }
         self._evidence[process] = found
         found.update(_look(task, number))
+        self._keep(found)
         return found
 
 
