@@ -7,7 +7,6 @@ both models    compared operator by operator
 """
 
 import csv
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
-from outlive.guarding.worker_errors import CannotSend
 from outlive.model import Model, read_source
+from outlive.quant.carried_converter import run_carried
 from outlive.quant.comparison_plan import CompareTask
 from outlive.quant.debugger_runs import (
     DEFAULTS,
@@ -32,7 +31,8 @@ from outlive.quant.debugger_runs import (
 from outlive.quant.quantization import QuantizeTask, quantize_model
 from outlive.quant.recipes import RECIPES, narrowed
 from outlive.quant.samples import Samples
-from outlive.quant.worker_functions import calibrated_models, quantized_model
+from outlive.quant.worker_functions import calibrated_carried, calibrated_models, quantized_model
+from outlive.verbs.convert import carried_or_here
 from outlive.verbs.guard import guarded
 from outlive.verbs.interpreter import Interpreter
 from outlive.verbs.judging import JUDGE
@@ -163,11 +163,10 @@ class QuantizationDebugger:
         if not converter.representative_dataset:
             raise ValueError("converter object must set representative_dataset")
         wanted = bool(self._debug_options.model_debug_metrics)
-        try:
-            made = guarded(calibrated_models, plain=_CALIBRATED)(converter, wanted)
-        except CannotSend as error:
-            warnings.warn(f"the converter cannot be sent to a worker and runs here: {error}", stacklevel=3)
-            made = calibrated_models(converter, wanted)
+        work = guarded(calibrated_carried, plain=_CALIBRATED)
+        made = carried_or_here(
+            lambda: run_carried(converter, work, JUDGE, wanted), lambda: calibrated_models(converter, wanted)
+        )
         self.calibrated_model, self.float_model, self._share_scales = made
 
     def _quantize(self) -> None:
