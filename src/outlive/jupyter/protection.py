@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 _PACKAGE = "ai_edge_litert"
-# Asked for as TensorFlow begins to load, and by nobody who only wants to know whether there is one.
+# Asked for when TensorFlow begins to load; who only looks whether it is installed asks for `tensorflow`.
 _LOADING = "tensorflow.python"
 # Modules with an Interpreter in them, and the runtime each stands for.
 RUNTIMES = {

@@ -46,7 +46,7 @@ def run_carried(converter: Any, work: Callable[..., Any], judge: Judge, *more: A
     `CannotCarry` if it cannot be, or if `work` raises an ordinary error, which may be ours: no process, a
     library of operators that only the caller has loaded. What the dataset raises is raised as it is.
     """
-    dataset = converter.representative_dataset
+    dataset = getattr(converter, "representative_dataset", None)
     stream = None if dataset is None else SampleStream(dataset)
     with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
         parts = carried(converter, Path(folder))
@@ -75,7 +75,7 @@ def carried(converter: Any, folder: Path) -> tuple[str, dict[str, Any], dict[str
     carry = _WAYS.get(kind)
     if carry is None or type(converter).__module__ != _HOME:
         raise CannotCarry(f"a worker cannot rebuild a {kind}")
-    if not converter.experimental_new_converter:
+    if not getattr(converter, "experimental_new_converter", False):
         raise CannotCarry("experimental_new_converter=False is not supported in a worker")
     settings = {name: value for name, value in vars(converter).items() if name not in _STAYS}
     try:

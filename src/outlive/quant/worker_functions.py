@@ -10,7 +10,10 @@ SavedModel  ─► the signature's function, called with these shapes, if its ow
 The quantizer is fed one sample at a time.
 """
 
+import hashlib
+import importlib
 import json
+import math
 import os
 import re
 import runpy
@@ -329,13 +332,22 @@ def _streamed(samples: Iterator[Any]) -> Callable[[], Iterator[Any]]:
 
 
 def _keras_with_names(path: str, names: list[str]) -> Any:
-    """The Keras model with the names that its inputs had."""
+    """The Keras model with the names that its inputs had; loaded once while it stays as it is."""
     import tensorflow as tf
 
-    model = tf.keras.models.load_model(path, compile=False)
+    with zipfile.ZipFile(path) as archive:
+        parts = [archive.read(name) for name in (_DESCRIPTION, "model.weights.h5")]
+    digest = hashlib.sha256(b"".join(parts)).hexdigest()
+    if digest not in _loaded:
+        _loaded.clear()
+        _loaded[digest] = tf.keras.models.load_model(path, compile=False)
+    model = _loaded[digest]
     for tensor, name in zip(model.inputs, names, strict=True):
         tensor.name = name
     return model
+
+
+_loaded: dict[str, Any] = {}  # the last Keras model, by its content
 
 
 class _Exported:
@@ -415,6 +427,24 @@ def quantized_model(
         denylisted_nodes=denied_nodes,
     )
     return bytes(made)
+
+
+def verified_means(
+    content: bytes, samples: Iterable[Sequence[Any]], indices: list[int], module: str
+) -> list[list[float]]:
+    """A debug model's run: for each of these tensors the means of `DEFAULTS`, in their order."""
+    from outlive.quant.debugger_runs import DEFAULTS, RunningMeans, feed_model
+
+    means = [RunningMeans() for _ in indices]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # TensorFlow's interpreter says that it will go
+        engine = importlib.import_module(module).Interpreter(model_content=content)
+        for number, feed in enumerate(samples):
+            feed_model(engine, feed, first=number == 0)
+            engine.invoke()
+            for index, found in zip(indices, means, strict=True):
+                found.add(DEFAULTS, engine.get_tensor(index))
+    return [[found.means().get(name, math.nan) for name in DEFAULTS] for found in means]
 
 
 _PLAIN = "min_max_uniform_quantize"

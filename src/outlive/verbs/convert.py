@@ -9,6 +9,7 @@ from typing import Any
 
 from outlive.finding import Finding
 from outlive.guarding.caller_state import IS_WORKER
+from outlive.names import safe
 from outlive.quant.carried_converter import CannotCarry, run_carried
 from outlive.quant.conversion import (
     Converted,
@@ -24,6 +25,8 @@ from outlive.verbs.guard import guarded
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import read
+
+_MOST_WORDS = 300
 
 
 @heard
@@ -76,7 +79,7 @@ def carried_or_here(in_worker: Callable[[], Any], here: Callable[[], Any]) -> An
     except CannotCarry as error:
         said, made = str(error), here()
     # Not earlier: if it raises here too, that says it all.
-    print(f"outlive: converted in this process, not in a worker: {said}", file=sys.stderr)
+    sys.stderr.write(f"outlive: converted in this process, not in a worker: {safe(said, _MOST_WORDS)}\n")
     return made
 
 

@@ -10,7 +10,7 @@ import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -19,6 +19,7 @@ from outlive.quant.carried_converter import run_carried
 from outlive.quant.comparison_plan import CompareTask
 from outlive.quant.debugger_runs import (
     DEFAULTS,
+    LayerError,
     LayerStatistics,
     Metric,
     RunningMeans,
@@ -67,7 +68,10 @@ class QuantizationDebugger:
 
     With a converter it costs TensorFlow's conversion, in a worker. With a debug model, with a float and a
     quantized model, or with a float model alone (which is quantized here) it needs no TensorFlow.
+    `worst()` is ours: the layers that lose most.
     """
+
+    kind: ClassVar[str] = "debugger"
 
     def __init__(
         self,
@@ -115,7 +119,7 @@ class QuantizationDebugger:
         assert self.quant_model is not None
         model = _read(self.quant_model)
         if is_debug_model(model):
-            self._found = verify_run(self.quant_model, iter(self._dataset()), metrics, direct, JUDGE)
+            self._found = verify_run(self.quant_model, iter(self._dataset()), metrics, direct, guarded, JUDGE)
         else:
             task = CompareTask(reference=_read(self.float_model), candidate=model, judge=JUDGE)
             with Samples(self._data_gen, task.reference, JUDGE) as samples:
@@ -123,6 +127,10 @@ class QuantizationDebugger:
         self.layer_statistics = {name: means.means() for name, means in self._found.layers.items()}
         if self._debug_options.model_debug_metrics:
             self.model_statistics = self._model_statistics(self._debug_options.model_debug_metrics)
+
+    def worst(self, count: int = 10) -> tuple[LayerError, ...]:
+        """The layers that lose most by quantization, the worst first; none before `run()`."""
+        return () if self.layer_statistics is None else self._found.worst(count)
 
     def layer_statistics_dump(self, file: IO[str]) -> None:
         """Write the statistics of layers as CSV, in TensorFlow's columns."""
