@@ -77,7 +77,8 @@ def go_round():
         runpy.run_path(path)
     gc.collect()
     with open("/proc/self/smaps_rollup") as file:  # clean pages are files, private or not as others map them
-        return sum(int(line.split()[1]) * 1024 for line in file if line.startswith(("Private_Dirty", "Swap:")))
+        sizes = [line.split()[1] for line in file if line.startswith(("Private_Dirty", "Swap:"))]
+    return 1024 * sum(map(int, sizes))
 
 say(private=[go_round() for _ in range(3)], here=len(here))
 """

@@ -19,7 +19,8 @@ from outlive.quant.quantized import MixedStep, Quantized
 
 PUBLIC_MODULES = (
     "capture", "carried_converter", "comparison", "comparison_plan", "conversion", "debugger_runs", "drift",
-    "error_statistics", "quantized", "quantization", "recipes", "samples", "tensor_graph", "worker_functions",
+    "error_statistics", "quantized", "quantization", "rebuilt_converter", "recipes", "samples",
+    "tensor_graph", "worker_functions",
 )  # fmt: skip
 
 __all__ = ["Drift", "Metrics", "MixedStep", "OutputDrift", "Quantized", "TensorDrift"]

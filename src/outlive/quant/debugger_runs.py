@@ -4,9 +4,11 @@ a debug model (it has NumericVerify operators) ──► run it, read what they 
 a float and a quantized model ──► `Comparison`: each operator alone, on what the quantized one got
 """
 
+import importlib
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +24,6 @@ from outlive.quant.comparison_plan import CompareTask
 from outlive.quant.quantization import Guard
 from outlive.quant.samples import Samples
 from outlive.quant.tensor_graph import TensorPair, grid
-from outlive.quant.worker_functions import verified_means
 
 VERIFY = "NumericVerify"
 Metric = Callable[..., float]
@@ -131,6 +132,22 @@ def verify_run(
             for name, step in steps.items():
                 _measure(engine, step, found.info[name], found.layers[name], metrics, direct)
     return found
+
+
+def verified_means(
+    content: bytes, samples: Iterable[Sequence[Any]], indices: list[int], module: str
+) -> list[list[float]]:
+    """In a worker, a debug model's run: for each of these tensors the means of `DEFAULTS`, in their order."""
+    means = [RunningMeans() for _ in indices]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # TensorFlow's interpreter says that it will go
+        engine = importlib.import_module(module).Interpreter(model_content=content)
+        for number, feed in enumerate(samples):
+            feed_model(engine, feed, first=number == 0)
+            engine.invoke()
+            for index, found in zip(indices, means, strict=True):
+                found.add(DEFAULTS, engine.get_tensor(index))
+    return [[found.means().get(name, math.nan) for name in DEFAULTS] for found in means]
 
 
 def _described(content: bytes) -> tuple[LayerStatistics, dict[str, Operator]]:

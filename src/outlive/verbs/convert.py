@@ -19,7 +19,7 @@ from outlive.quant.conversion import (
     parse_settings,
     with_unknown_types,
 )
-from outlive.quant.worker_functions import convert_carried
+from outlive.quant.rebuilt_converter import convert_carried
 from outlive.verbs.check import check
 from outlive.verbs.guard import guarded
 from outlive.verbs.judging import JUDGE

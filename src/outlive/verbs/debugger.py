@@ -30,9 +30,10 @@ from outlive.quant.debugger_runs import (
     verify_run,
 )
 from outlive.quant.quantization import QuantizeTask, quantize_model
+from outlive.quant.rebuilt_converter import calibrated_carried
 from outlive.quant.recipes import RECIPES, narrowed
 from outlive.quant.samples import Samples
-from outlive.quant.worker_functions import calibrated_carried, calibrated_models, quantized_model
+from outlive.quant.worker_functions import calibrated_models, quantized_model
 from outlive.verbs.convert import carried_or_here
 from outlive.verbs.guard import guarded
 from outlive.verbs.interpreter import Interpreter
