@@ -73,7 +73,7 @@ class Guarded:
         self._is_async = inspect.iscoroutinefunction(function)
         self._tensorflow = mentions_tensorflow(function)
         if self._tensorflow:
-            pool.warm(tensorflow=True)
+            pool.warm(tensorflow=True, plain=plain is not None)
 
     def __call__(self, /, *arguments: Any, **named: Any) -> Any:
         """Call the function in a worker.
@@ -114,7 +114,7 @@ class Guarded:
                 raise self._terms.judge.unavailable(str(error)) from error
             except RunError:
                 if process.closed:  # a caller that has seen a death tries again
-                    pool.warm(self._tensorflow)
+                    pool.warm(self._tensorflow, self._terms.form is not None)
                 raise
 
     async def _call_async(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -128,7 +128,7 @@ class Guarded:
         spent = self._most_calls is not None and process.calls >= self._most_calls
         if self.fresh or spent or grown > self._most_growth:
             process.retire()
-            pool.warm(self._tensorflow)
+            pool.warm(self._tensorflow, self._terms.form is not None)
         else:
             pool.give(process)
 

@@ -25,6 +25,7 @@ RESULTS = (
     ("outlive.environment.machine_report", "Environment"),
     ("outlive.growth.growth", "Growth"),
     ("outlive.kernel_deaths.record", "KernelDeaths"),
+    ("outlive.verbs.debugger", "QuantizationDebugger"),
     ("outlive.verbs.devices", "Devices"),
     ("outlive.process.flight", "Flight"),
     ("outlive.model.model", "Model"),
