@@ -272,7 +272,15 @@ def _clues(death: LoggedDeath, stack: Stack) -> tuple[Clue, ...]:
         else:
             found[match.message.id] = replace(known, count=known.count + 1)
     telling = [clue for clue in found.values() if clue.match.message.weight > 0]
-    return tuple(sorted(telling, key=lambda clue: (-clue.match.message.weight, clue.line_number)))
+    reasons = [clue for clue in telling if not _is_outlived(clue, death)]
+    return tuple(sorted(reasons or telling, key=lambda clue: (-clue.match.message.weight, clue.line_number)))
+
+
+def _is_outlived(clue: Clue, death: LoggedDeath) -> bool:
+    """True for what programs live on with, such as a GPU that is not there, where it ended later."""
+    last = max((item.number for item in (death.raised,) if item), default=0)
+    last = max(last, death.ending.line_number if death.ending is not None else 0)
+    return clue.match.message.aside and last > clue.line_number
 
 
 def _is_of_model(match: Match) -> bool:
