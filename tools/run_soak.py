@@ -9,6 +9,7 @@
     limits    threads x containers x verbs: what runs plainly runs with outlive, and the same comes out
     repeats   the tests that repeat a guarantee, with as many rounds as tests/repetition.py says for a soak
     fuzz      the reader and the decoders of workers' answers, guided by coverage
+    remedies  what autopsy tells people to paste: packages exist in the index, code compiles, names exist
 
 A session of so many minutes does what it can; what each part has done is kept in the folder, and the next
 session goes on there. Results with their seeds go to benchmarks/results/soak_*.json. To begin anew, remove
@@ -215,6 +216,12 @@ def repeats(state: State) -> None:
     state.body |= {"done": True, "holds": bool(rows) and state.body.get("holds", False)}
 
 
+def remedies(state: State) -> None:
+    """The tool that tries what advice says; the package index is asked."""
+    done = _run(["tools/check_remedies.py"])
+    state.body |= {"done": True, "holds": done.returncode == 0, "said": done.stdout[-3000:]}
+
+
 PARTS: dict[str, Part] = {
     "growth": growth,
     "failures": failures,
@@ -225,6 +232,7 @@ PARTS: dict[str, Part] = {
     "limits": limits,
     "repeats": repeats,
     "fuzz": fuzz,
+    "remedies": remedies,
 }
 
 

@@ -106,7 +106,10 @@ class Match:
     def _filled(self, words: str) -> str:
         named = {"ratio": _ratio(self.groups.get("needed", ""), self.groups.get("got", ""))} | self.groups
         words = _PLACE.sub(
-            lambda place: "".join(named.get(name, "") for name in _GROUP.findall(place[0])) or _UNSAID, words
+            lambda place: next(
+                (named[name] for name in _GROUP.findall(place[0]) if named.get(name)), _UNSAID
+            ),
+            words,
         )
         return _LEFT_OUT.sub("", words)
 

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from outlive.diagnosis.autopsy import Autopsy
 from outlive.rendering import page as ui
 
-# What is said in place of a cause where there is none.
-_WORDS = {"": "unknown cause", "unknown": "cause not certain"}
+# What is said in place of a cause where there is none, or where its name says little.
+_WORDS = {"": "unknown cause", "unknown": "cause not certain", "missing-runtime": "installation or system"}
+
+# A terminal shows so many lines of the log; with -v all, with what each means.
+_MOST_LINES = 6
 
 
 def page(autopsy: Autopsy) -> ui.Page:
@@ -44,12 +47,15 @@ def _evidence(autopsy: Autopsy) -> Iterator[ui.Block]:
         errors = "; ".join(f"{item.code} {item.headline}" for item in autopsy.findings)
         yield ui.Words(f"Errors in the model {autopsy.model}: {errors}.")
     if autopsy.clues:
+        said = dict.fromkeys((clue.line_number, clue.match.line) for clue in autopsy.clues)
+        lines = tuple(f"line {number}: {text}" for number, text in list(said)[:_MOST_LINES])
+        yield ui.Listing(lines, "Lines that say so, most relevant first")
         columns = ui.columns("line: number | count: number | source: -v | message: mono wide | meaning: wide")
         rows = [
             (clue.line_number, clue.count, clue.match.message.source, clue.match.line, clue.match.meaning)
             for clue in autopsy.clues
         ]
-        yield ui.Table("clues", "Clues, most relevant first", columns, rows)
+        yield ui.Table("clues", "Meaning of each line", columns, rows, detail=1)
     if autopsy.others:
         lines = [f"line {other.line_number}: {other.meaning}" for other in autopsy.others]
         yield ui.Words("Earlier crashes in the same log:")
