@@ -13,10 +13,9 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
-from outlive.jupyter import extension
 from outlive.kernel_deaths.record import KernelDeaths, Record
 from outlive.meter import Point
-from outlive.rendering.media.notebook import card_bundle
+from outlive.rendering.media.notebook import card_bundle, page_of_any
 from outlive.rendering.page import Column, Page, PageVerdict, Section, Table
 from outlive.rendering.pages.error import error_page
 from outlive.verbs.blackbox import explain_death
@@ -70,7 +69,7 @@ class PageCard:
     """The card of a page, of a result, or of a finding."""
 
     def __init__(self, result: Any) -> None:
-        self._bundle = card_bundle(result) if isinstance(result, Page) else extension.bundle_of(result)
+        self._bundle = card_bundle(result if isinstance(result, Page) else page_of_any(result))
 
     def html(self) -> str:
         return self._bundle["text/html"]
@@ -152,7 +151,9 @@ def test_columns_that_say_nothing_are_left_out() -> None:
         "c0", "c1", "c2", "c5", "c6", "c7", "c8", "c9",
     ]  # fmt: skip
     wide = dataclasses.replace(section.blocks[0], rows=[tuple(range(1, 11))])
-    html = PageCard(dataclasses.replace(page, sections=(dataclasses.replace(section, blocks=(wide,)),))).html()
+    html = PageCard(
+        dataclasses.replace(page, sections=(dataclasses.replace(section, blocks=(wide,)),))
+    ).html()
     assert [f"c{number}" for number in range(10) if f">c{number}<" in html] == ["c0", "c2", "c4", "c6", "c8"]
 
 
@@ -178,12 +179,9 @@ def test_a_report_as_long_as_a_book_is_cut() -> None:
     assert_sound(html)
 
 
-@pytest.mark.parametrize("place", [*extension.RESULTS, *extension.FINDINGS])
-def test_every_card_is_for_a_class_that_there_is(place: tuple[str, str]) -> None:
-    from importlib import import_module
-
-    kind: Any = getattr(import_module(place[0]), place[1])
-    assert kind.__module__ == place[0]  # what IPython looks it up by
+def test_a_result_draws_itself_without_the_extension() -> None:
+    plan = outlive.plan(demo_models.path("healthy"))
+    assert plan._repr_html_() == PageCard(plan).html()
 
 
 def test_front_ends_do_not_align_our_tables() -> None:

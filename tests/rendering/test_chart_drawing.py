@@ -55,7 +55,7 @@ def test_bars_are_as_high_as_their_values() -> None:
     low, high, middle = attributes(root, "rect", "height")
     assert high == pytest.approx(4 * low, abs=0.3)
     assert middle == pytest.approx(2 * low, abs=0.3)
-    assert [one.text for one in root.iter("title")][0] == "<script>'\"&\\x1b[31m 0: 1.00 KiB"
+    assert next(one.text for one in root.iter("title")) == "<script>'\"&\\x1b[31m 0: 1.00 KiB"
 
 
 def test_thousands_of_bars_are_drawn_by_their_highest() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from outlive.rendering import page_of
 from outlive.rendering.media.html import templates
 from outlive.rendering.page import NUMBERS
 
@@ -29,6 +30,13 @@ def card_html(page: Page) -> str:
     return made.render(
         page=page, style=Markup(style), most_open=_MOST_OPEN, drawn=_drawn, look=_look, shown=_shown
     )
+
+
+def page_of_any(thing: Any) -> Page:
+    """The page of a result; a finding and a judgement, which have none of their own, share one."""
+    from outlive.rendering.pages.finding import findings_page
+
+    return page_of(thing) if hasattr(thing, "kind") else findings_page(getattr(thing, "findings", (thing,)))
 
 
 def card_bundle(page: Page) -> dict[str, str]:
