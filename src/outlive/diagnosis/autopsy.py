@@ -26,6 +26,7 @@ from outlive.model.schema import load_schema
 from outlive.names import safe
 from outlive.process.flight import Flight, OpSeen
 from outlive.records import NOT_WRITTEN, in_document, written
+from outlive.results import Result, file_name
 from outlive.rules import find_rule
 from outlive.rules.logged import LoggedFault, finding_of
 
@@ -131,7 +132,7 @@ class OtherDeath:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Autopsy:
+class Autopsy(Result):
     """What was found, the most telling clue first; `cause` is empty if nothing was recognised.
 
     `source` is where it was found, and `found` what it is: "text" or "core". `stage` and `op` are those that
@@ -142,6 +143,7 @@ class Autopsy:
     """
 
     kind: ClassVar[str] = "autopsy"
+    tables = (("clues", Clue),)
 
     source: str = ""
     found: str
@@ -181,10 +183,9 @@ class Autopsy:
         )
         return finding_of(rule, fault)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """Where it was found, and what it means."""
-        said = f"{self.cause or 'nothing known'}: {self.meaning}"
-        return f"<Autopsy of {safe(self.source or self.found, 80)}: {safe(said, 200)}>"
+        return file_name(self.source or self.found), f"{self.cause or 'nothing known'}, {self.meaning}"
 
 
 def read_remains(data: bytes, path: str | None, unread: str = "") -> Autopsy:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from outlive.finding import Finding
 from outlive.meter import Point, Timeline
-from outlive.names import safe
 from outlive.process.flight import Flight, StageSeconds
 from outlive.process.flight_recorder import seen_of_end
 from outlive.records import NOT_WRITTEN, in_document
+from outlive.results import Listed, Result
 from outlive.units import plural
 
 # faulthandler's first line, CPython Modules/faulthandler.c: "Fatal Python error: Segmentation fault".
@@ -145,7 +145,7 @@ class CellSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class KernelDeath:
+class KernelDeath(Result):
     """A kernel's death, and what the rules make of it."""
 
     kind: ClassVar[str] = "blackbox"
@@ -154,15 +154,20 @@ class KernelDeath:
     finding: Finding = field(metadata=NOT_WRITTEN)
 
     @property
+    def name(self) -> str:
+        """The record's name, which `outlive blackbox` takes."""
+        return self.record.name
+
+    @property
     @in_document()
     def findings(self) -> tuple[Finding, ...]:
         """The finding, as other documents have theirs."""
         return (self.finding,)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """The record's name, the cell and the headline."""
-        said = f"{self.finding.code} {self.finding.headline}"
-        return f"<KernelDeath {self.record.name}, {self.record.cell}: {safe(said, 160)}>"
+        about = f"{self.record.name}, {self.record.cell}"
+        return about, f"{self.finding.code} {self.finding.headline}"
 
     @property
     @in_document(flat=True)
@@ -200,7 +205,7 @@ class DeathPlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class KernelDeaths:
+class KernelDeaths(Listed[KernelDeath]):
     """The deaths that were asked for, the newest first: iterate over it.
 
     `removed` records were cleared, if that was asked for; `recording` is False while recording is off.
@@ -208,6 +213,7 @@ class KernelDeaths:
 
     kind: ClassVar[str] = "blackbox"
     outcome: ClassVar[str] = "clean"  # whatever there was to find out was found out
+    tables = (("deaths", KernelDeath),)
 
     action: str = field(default="last", metadata=NOT_WRITTEN)
     deaths: tuple[KernelDeath, ...] = ()
@@ -224,18 +230,10 @@ class KernelDeaths:
         """One for each death."""
         return tuple(death.finding for death in self.deaths)
 
-    def __iter__(self) -> Iterator[KernelDeath]:
-        """Each death."""
-        return iter(self.deaths)
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.deaths)
-
-    def __repr__(self) -> str:
-        """The newest, and how many more."""
-        newest = f": {self.deaths[0]!r}" if self.deaths else ""
-        return f"<KernelDeaths, {plural(len(self.deaths), 'death')}{newest}>"
+    def _summary(self) -> tuple[str, str]:
+        """How many, and the newest."""
+        newest = f"{self.deaths[0].record.cell}, {self.deaths[0].finding.headline}" if self.deaths else ""
+        return plural(len(self.deaths), "death"), newest
 
 
 def _signal_name(number: int) -> str:

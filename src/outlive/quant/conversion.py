@@ -18,11 +18,12 @@ from outlive.errors import ModelError
 from outlive.finding import Evidence, Finding, Remedy, Tag
 from outlive.interpreter.judge import Call, Judge
 from outlive.model import Tensor, read_source
-from outlive.names import foreign_lines, safe
+from outlive.names import foreign_lines
 from outlive.quant.quantization import Guard
 from outlive.quant.samples import Samples
 from outlive.quant.worker_functions import convert_source
 from outlive.records import NOT_WRITTEN, FileSize, copy_fields, in_document
+from outlive.results import Result, file_name
 from outlive.units import Count, format_bytes, plural
 
 Signature = Sequence["tuple[Sequence[int | None], str] | str"]
@@ -49,7 +50,7 @@ class ConvertedTensor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Converted:
+class Converted(Result):
     """A model that TensorFlow's converter made: `.model` is its bytes, `.save(path)` writes them.
 
     `findings` is what is to be said of it: asked to quantize and got float, for one. `source` is what it was
@@ -57,6 +58,7 @@ class Converted:
     """
 
     kind: ClassVar[str] = "convert"
+    tables = (("inputs", ConvertedTensor), ("outputs", ConvertedTensor))
 
     source: str = ""
     model: bytes = field(metadata=NOT_WRITTEN)
@@ -75,10 +77,10 @@ class Converted:
         """The file that was written."""
         return FileSize(path=self.output_path, file_bytes=self.file_bytes)
 
-    def __repr__(self) -> str:
-        """In a line: what it was made of, and its size."""
+    def _summary(self) -> tuple[str, str]:
+        """What it was made of, and its size."""
         size = f"{plural(self.operators, 'operator')}, {format_bytes(self.file_bytes)}"
-        return f"<Converted {safe(self.source, 100)}: {size}>"
+        return file_name(self.source), size
 
     @property
     def file_bytes(self) -> int:

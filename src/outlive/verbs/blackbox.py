@@ -35,7 +35,7 @@ def blackbox(action: str = "last", name: str | None = None) -> KernelDeaths:
     LookupError if no record has that name.
 
     >>> outlive.blackbox("list")
-    <KernelDeaths, 0 deaths>
+    KernelDeaths(0 deaths)
     """
     if action not in ACTIONS:
         raise ValueError(f"unknown action {action!r}; choose from {', '.join(ACTIONS)}")

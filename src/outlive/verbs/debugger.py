@@ -34,6 +34,8 @@ from outlive.quant.rebuilt_converter import calibrated_carried
 from outlive.quant.recipes import RECIPES, narrowed
 from outlive.quant.samples import Samples
 from outlive.quant.worker_functions import calibrated_models, quantized_model
+from outlive.results import Result
+from outlive.units import plural
 from outlive.verbs.convert import carried_or_here
 from outlive.verbs.guard import guarded
 from outlive.verbs.interpreter import Interpreter
@@ -64,7 +66,7 @@ class QuantizationDebugOptions:
             raise ValueError("Provided metrics have duplicate keys.")
 
 
-class QuantizationDebugger:
+class QuantizationDebugger(Result):
     """TensorFlow's QuantizationDebugger, call for call, in processes that are thrown away.
 
     With a converter it costs TensorFlow's conversion, in a worker. With a debug model, with a float and a
@@ -100,6 +102,11 @@ class QuantizationDebugger:
         elif self.quant_model is None and self.float_model is None:
             raise ValueError("give a converter, a debug model, or a float model")
         self._quantize()
+
+    def _summary(self) -> tuple[str, str]:
+        if self.layer_statistics is None:
+            return "", "not run yet"
+        return "", plural(len(self.layer_statistics), "layer")
 
     @property
     def options(self) -> QuantizationDebugOptions:

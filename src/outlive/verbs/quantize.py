@@ -51,7 +51,7 @@ def quantize(
     in a worker.
 
     >>> outlive.quantize("healthy.tflite", "dynamic-int8")
-    <Quantized dynamic-int8: 11 of 16 operators, ... KiB>
+    Quantized(dynamic-int8: 11 of 16 operators, ... KiB)
     """
     wanted = _bounds(until_sqnr, until_agreement) if until is None else until
     target = None if wanted is None else check_target(wanted, tuple(metrics or ()))

@@ -100,7 +100,7 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
     file has changed since; give its bytes if it may.
 
     >>> outlive.read("healthy.tflite")
-    <Model healthy.tflite: 44,640 bytes, 16 operators, image float32 -> probabilities float32>
+    Model(healthy.tflite: 43.6 KiB, 16 operators, image float32 -> probabilities float32)
     """
     if isinstance(source, Model):
         return source

@@ -60,7 +60,7 @@ def run(
     writes. `save` is an .npz file for the outputs.
 
     >>> outlive.run("healthy.tflite")
-    <Flight of healthy.tflite: ran>
+    Flight(healthy.tflite: ran)
     >>> outlive.run("deadly.tflite").signal
     'SIGSEGV'
     """

@@ -150,8 +150,9 @@ def _findings(block: ui.Findings, detail: int) -> Iterator[RenderableType]:
 def _listing(block: ui.Listing) -> Iterator[RenderableType]:
     if block.title:
         yield _indented(safe(block.title, _NAME), "dim")
-    for item in block.items:
-        yield _indented(safe(item, _TEXT), by=4 if block.title else 2)
+    for number, item in enumerate(block.items, 1):
+        step = f"{number}. " if block.is_numbered else ""
+        yield _indented(step + safe(item, _TEXT), by=4 if block.title else 2)
 
 
 def _table(block: ui.Table, detail: int) -> Iterator[RenderableType]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from outlive.diagnosis.autopsy import Autopsy
@@ -19,12 +20,12 @@ def page(autopsy: Autopsy) -> ui.Page:
     known = _WORDS.get(autopsy.cause, autopsy.cause)
     word = f"{autopsy.code}, {known}" if autopsy.code else known
     blocks = tuple(_evidence(autopsy))
-    steps = tuple(f"{number}. {words}" for number, words in enumerate(autopsy.do, 1))
-    sections = [ui.Section("next", "Next", (ui.Listing(steps),))]
+    sections = [ui.Section("next", "Next", (ui.Listing(autopsy.do, is_numbered=True),))]
     if blocks:
         sections.append(ui.Section("evidence", "Evidence", blocks))
     return ui.Page(
-        title=autopsy.source,
+        title=os.path.basename(autopsy.source) or autopsy.source,
+        subtitle=autopsy.source,
         kind="autopsy",
         verdict=ui.PageVerdict("bad" if autopsy.cause else "warn", word, _sentence(autopsy.meaning)),
         sections=tuple(sections),

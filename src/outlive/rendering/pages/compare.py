@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -28,8 +29,9 @@ def page(drift: Drift) -> ui.Page:
     ]
     sections += model_sections(drift.source, what_is_known(drift=drift))
     made = ui.make_page("compare", drift.candidate_path, drift_verdict(drift), drift_tiles(drift), sections)
-    candidate, reference = drift.candidate_path or "the candidate", drift.reference_path or "the reference"
-    return replace(made, subtitle=f"{candidate} against {reference}")
+    paths = drift.candidate_path or "the candidate", drift.reference_path or "the reference"
+    names = map(os.path.basename, paths)
+    return replace(made, title=" against ".join(names), subtitle=" against ".join(paths))
 
 
 def drift_verdict(drift: Drift) -> ui.PageVerdict:
@@ -183,7 +185,7 @@ def _arrived(rows: list[TensorDrift]) -> ui.Chart:
         least += f" The values of {plural(gaps, 'layer')} are not finite."
     curve = ui.curve("total", "0", "line", values, gaps="not finite, or unknown")
     data = _by_layer(rows, "decibels", "SQNR", curve, height=240)
-    return ui.Chart("arrived", "SQNR of each layer", least, data)
+    return ui.Chart("arrived", "SQNR of each layer", least, data, is_folded=True)
 
 
 def _by_layer(
