@@ -354,7 +354,7 @@ def test_the_card_says_what_the_terminal_says() -> None:
     assert "<b>mine" not in card["text/html"]
     assert "print(1)" in card["text/html"]
     assert "\x1b" not in card["text/plain"]
-    assert "fits: as it is" in card["text/plain"]
+    assert "fits: unchanged" in card["text/plain"]
     nothing = replace(fit, chosen=None, shortage=Shortage(smallest=chosen, op=3, op_type="CONV_2D"))
     card = card_bundle(page_of(nothing))
     assert "o-bad" in card["text/html"]

@@ -101,7 +101,7 @@ class Candidate:
 
     def __str__(self) -> str:
         """In one line."""
-        return safe(f"{', '.join(self.steps) or 'as it is'}; {self.setting}")
+        return safe(f"{', '.join(self.steps) or 'unchanged'}; {self.setting}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

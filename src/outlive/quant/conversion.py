@@ -23,7 +23,7 @@ from outlive.quant.quantization import Guard
 from outlive.quant.samples import Samples
 from outlive.quant.worker_functions import convert_source
 from outlive.records import NOT_WRITTEN, FileSize, copy_fields, in_document
-from outlive.units import Count, format_bytes, plural
+from outlive.units import Step, format_bytes, plural
 
 Signature = Sequence["tuple[Sequence[int | None], str] | str"]
 Shapes = Mapping[str, Sequence[int]]
@@ -98,7 +98,7 @@ def convert_model(
     signature: Signature | None,
     guard: Guard,
     judge: Judge,
-    tell: Callable[[int], None],
+    tell: Callable[[str], None],
 ) -> Converted:
     """Convert in a worker; the samples are checked first, against the float model of the same source."""
     with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
@@ -106,11 +106,14 @@ def convert_model(
         specs = None if signature is None else [_spec(one) for one in signature]
         convert = _in_words(guard(convert_source, plain=bytes), judge)
         if samples is None:
+            tell("loading the model and converting it")
             return Converted(model=convert(kind, what, specs, dict(settings), None))
         plain = {name: value for name, value in settings.items() if name not in _QUANTIZING}
+        tell("converting to float, to check the samples")
         floating = read_source(convert(kind, what, specs, plain, None)).model
         if floating is None:
             raise ValueError("the converter gave no model that samples could be held against")
+        tell("loading the model again")
         with Samples(samples, floating, judge) as feeds:
             made = convert(kind, what, specs, dict(settings), _stream(feeds, tell))
         return Converted(model=made, samples=feeds.count)
@@ -253,7 +256,8 @@ def _described(source: Any, folder: Path) -> tuple[str, Any]:
     )
 
 
-def _stream(samples: Samples, tell: Callable[[int], None]) -> Iterator[list[Any]]:
+def _stream(samples: Samples, tell: Callable[[str], None]) -> Iterator[list[Any]]:
     for number, feed in enumerate(samples, 1):
         yield list(feed)
-        tell(Count(number, samples.total))
+        tell(Step(f"calibrating with sample {number}", number, samples.total))
+    tell("quantizing")
