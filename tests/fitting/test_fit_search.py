@@ -284,7 +284,7 @@ def builder(model: outlive.Model, folder: Path) -> candidate_builder.CandidateBu
 def test_a_quantized_model_is_not_quantized_again() -> None:
     fit = outlive.fit(demo_models.path("healthy_int8"), ram="20KB", accelerator="builtin")
     said = {row.reason for row in fit.candidates if row.candidate.recipe}
-    assert said == {"it is quantized already"}
+    assert said == {"it is already quantized"}
 
 
 def test_a_loss_that_is_too_much_is_not_chosen() -> None:
@@ -351,7 +351,7 @@ def test_time_that_is_up_ends_it_with_what_is_known() -> None:
     fit = outlive.fit(one.model, ram="1KB", seconds=0.01, cache=False)
     assert fit.stopped == "seconds"
     assert fit.chosen is None
-    assert any(row.reason == "the time was up" for row in fit.candidates)
+    assert any(row.reason == "time limit reached" for row in fit.candidates)
 
 
 def test_an_interruption_ends_it_with_what_is_known() -> None:

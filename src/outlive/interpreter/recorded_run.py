@@ -242,7 +242,7 @@ def _measurement(flight: Flight) -> Measurement:
     marks = {point.mark: point.bytes for point in flight.timeline if point.mark}
     problem = ""
     if flight.died:
-        problem = f"it died while it was in stage {flight.stage} ({flight.signal or flight.ended_by})"
+        problem = f"it died in stage {flight.stage} ({flight.signal or flight.ended_by})"
     elif flight.error_type:
         problem = f"the runtime refused it: {' '.join(flight.error_text.split())[:300]}"
     load, allocate, invoke = (marks.get(stage) for stage in _STAGES)

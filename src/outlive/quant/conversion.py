@@ -112,7 +112,7 @@ def convert_model(
         tell("converting to float, to check the samples")
         floating = read_source(convert(kind, what, specs, plain, None)).model
         if floating is None:
-            raise ValueError("the converter gave no model that samples could be held against")
+            raise ValueError("the converter returned no float model to check the samples against")
         tell("loading the model again")
         with Samples(samples, floating, judge) as feeds:
             made = convert(kind, what, specs, dict(settings), _stream(feeds, tell))
@@ -162,7 +162,7 @@ def _spec(one: tuple[Sequence[int | None], str] | str) -> tuple[list[int | None]
     shape, _, dtype = one.partition(":")
     sizes = [size for size in shape.split("x") if size]
     if not dtype or not all(size.isdecimal() or size == "?" for size in sizes):
-        raise ValueError(f"{one[:60]!r} is no shape and type; write it as 1x4:float32, with ? for any size")
+        raise ValueError(f"{one[:60]!r} is not a shape and type; write 1x4:float32, with ? for any size")
     return [None if size == "?" else int(size) for size in sizes], dtype
 
 
@@ -224,11 +224,11 @@ def with_unknown_types(finding: Finding, settings: Mapping[str, Any]) -> Finding
         return finding
     fact = Evidence(fact=f"supported_types asks for {', '.join(unknown)}", source="settings")
     advice = Remedy(
-        action="leave supported_types out; samples of real inputs are what makes values integers",
+        action="leave supported_types out, and give samples of real inputs to quantize values to integers",
         tag=Tag.CHANGES_RESULTS,
         command="converter.target_spec.supported_types = []",
     )
-    why = "the converter does not know this type there, and gives floats instead"
+    why = "the converter does not support this type here, and writes floats instead"
     return replace(finding, evidence=(*finding.evidence, fact), why=why, remedies=(advice,))
 
 
@@ -238,11 +238,11 @@ def _described(source: Any, folder: Path) -> tuple[str, Any]:
         named, _, function = os.fspath(source).partition(".py::")
         path = Path(f"{named}.py" if function else named).absolute()
         if not path.exists():
-            raise FileNotFoundError(f"there is nothing to convert at {path}")
+            raise FileNotFoundError(f"nothing to convert at {path}")
         if function:
             return "script", (str(path), function)
         if path.suffix.lower() == ".tflite":
-            raise ValueError(f"{path} is a .tflite file already")
+            raise ValueError(f"{path} is already a .tflite file")
         return ("saved-model" if path.is_dir() else "keras"), str(path)
     if hasattr(source, "save") and hasattr(source, "layers"):
         path = folder / "model.keras"

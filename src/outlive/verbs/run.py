@@ -130,7 +130,7 @@ def _delegate(item: str | Delegate) -> Delegate:
         return item
     library, *pairs = item.split(",")
     if not library or not all("=" in pair for pair in pairs):
-        raise ValueError(f"{item!r} is no delegate: give LIBRARY or LIBRARY,KEY=VALUE,KEY=VALUE")
+        raise ValueError(f"{item!r} is not a delegate: write LIBRARY or LIBRARY,KEY=VALUE,KEY=VALUE")
     problem, remedy = library_problem(library)
     if problem:
         raise ValueError(f"delegate {library}: {problem}; {remedy} (outlive explain A806)")
