@@ -123,7 +123,7 @@ NOT_RUN = {
     "git clone ": "needs the network",
     "python -m venv .venv": "the test runs in such an environment",
     "pip install ": "needs a package index",
-    "outlive notebook install": "changes the user's IPython profile; tests/jupyter runs it in a profile of its own",
+    "outlive notebook install": "changes the IPython profile; tests/jupyter runs it in another one",
 }
 
 

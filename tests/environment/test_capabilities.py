@@ -49,7 +49,7 @@ def test_a_package_is_there_gone_or_damaged() -> None:
     assert [row.state for row in rows] == [State.OK, State.MISSING, State.MISSING]
     assert rows[0].remedy == ""
     assert rows[1].remedy == "pip install ai-edge-litert"
-    assert "files are gone" in rows[2].found
+    assert "files are missing" in rows[2].found
     assert rows[2].remedy == "pip install --force-reinstall ai-edge-litert"
     assert check_package(LITERT, None, True).state is State.LIMITED
 

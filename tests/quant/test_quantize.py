@@ -99,7 +99,7 @@ def test_a_recipe_can_be_a_file(tmp_path: Path) -> None:
     [
         ({"recipe": "static-int9"}, "did you mean static-int8"),
         ({"recipe": [{"regex": "("}]}, "row 0 of the recipe"),
-        ({"recipe": "nowhere.json"}, "no recipe can be read"),
+        ({"recipe": "nowhere.json"}, "cannot read a recipe"),
         ({"skip": ["layre1"]}, "did you mean"),
         ({"io": "uint9"}, "float or int8"),
     ],

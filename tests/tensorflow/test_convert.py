@@ -108,7 +108,7 @@ def test_mistakes_are_told() -> None:
         outlive.convert("no-such-folder")
     with pytest.raises(TypeError, match="not int"):
         outlive.convert(3)
-    with pytest.raises(TypeError, match="the function gave a int"):
+    with pytest.raises(TypeError, match="the function returned a int"):
         outlive.convert(lambda: 3)
 
 
@@ -175,9 +175,9 @@ def test_the_command_quantizes_with_samples(
         (["build.py::dies"], 3, "SIGSEGV"),
         (["build.py::none"], 2, "has no function none"),
         (["nowhere.keras"], 2, "nothing to convert"),
-        (["model.tflite"], 2, "a .tflite file already"),
+        (["model.tflite"], 2, "already a .tflite file"),
         (["build.py::build", "--setting", "optimizations"], 2, "write it as optimizations=DEFAULT"),
-        (["build.py::scale", "--signature", "4"], 2, "write it as 1x4:float32"),
+        (["build.py::scale", "--signature", "4"], 2, "write 1x4:float32"),
         (["build.py::build", "--seconds", "0.2"], 3, "D503"),
     ],
 )
