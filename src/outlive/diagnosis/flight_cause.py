@@ -154,7 +154,7 @@ def _refused(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -
 
 
 # LiteRT, tflite/core/subgraph.cc: an operator that cannot make its output as large as asked just fails.
-_NO_WORD = "its output is as large as an input's values say, and memory of that size was not to be had"
+_NO_WORD = "its output is as large as an input's values say, and memory of that size was not available"
 _SIZES = "the values of an input decide the size of its output, and these do not fit"
 
 

@@ -173,7 +173,7 @@ def export_micro(
     """
     arena = arena_for(model, plan, abi, margin)
     if arena is None:
-        raise ValueError("TensorFlow Lite Micro refuses this model, so that there is no arena for it")
+        raise ValueError("TensorFlow Lite Micro refuses this model, so it has no arena")
     if model.file_bytes > _MOST_MODEL_BYTES:
         raise ValueError(f"the model has {model.file_bytes:,} bytes: too many for an array in source code")
     layout = layout_of(model) if len(model.signatures) < 2 else layout_of(_unsigned(model))

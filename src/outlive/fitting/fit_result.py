@@ -102,7 +102,7 @@ class Candidate:
 
     def __str__(self) -> str:
         """In one line."""
-        return safe(f"{', '.join(self.steps) or 'as it is'}; {self.setting}")
+        return safe(f"{', '.join(self.steps) or 'unchanged'}; {self.setting}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class Loss:
 
     With a metric it is the original's score less the candidate's, and never below 0. Without one it is that
     of the worst output: the share of samples with another winner where the output is a choice, the share of
-    values that differ where they are whole numbers, and the error's part of the signal everywhere else.
+    values that differ where they are whole numbers, and error relative to the signal everywhere else.
     `loss_share` is what bounds apply to: the same, but a part of the original's score where that is not
     between 0 and 1.
     """
@@ -329,7 +329,7 @@ class Fit(Listed[Outcome]):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chosen model to a file; ValueError if nothing fits."""
         if self.chosen is None:
-            raise ValueError("nothing fits, so there is no model to be written")
+            raise ValueError("no candidate fits, so no model is written")
         write_whole(path, self.model)
 
     @property

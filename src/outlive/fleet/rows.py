@@ -175,7 +175,7 @@ def read_row(line: bytes) -> Row:
     try:
         return row_of(json.loads(line))
     except RecursionError as error:
-        raise ValueError(f"it is no row of a scan: {error!r:.200}") from error
+        raise ValueError(f"not a row of a scan: {error!r:.200}") from error
 
 
 def row_of(document: Any) -> Row:

@@ -217,9 +217,7 @@ def scan_files(
             journal.close()
         name = engine.name
     if tally.done != tally.files:
-        raise EngineError(
-            f"only {tally.done:,} of {tally.files:,} files have a row; a resumed scan does the rest"
-        )
+        raise EngineError(f"only {tally.done:,} of {tally.files:,} files have a row; --resume scans the rest")
     drop_old_rows(path)
     comparison = None if old is None else compare_rows(old, path, tolerances or Tolerances())
     return Scan(path=path, tally=tally, engine=name, order=order, comparison=comparison, keeper=keeper)

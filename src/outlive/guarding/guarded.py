@@ -52,9 +52,9 @@ class Guarded:
         (`answer_forms`), which are read as plain ones; nothing is unpickled.
         """
         if not callable(function):
-            raise TypeError(f"a guard needs a function, and was given a {type(function).__name__}")
+            raise TypeError(f"guard expects a function, not a {type(function).__name__}")
         if isinstance(recycle, int) and (isinstance(recycle, bool) or recycle < 1):
-            raise ValueError("recycle= is a number of calls, at least 1, or a size such as '500MB'")
+            raise ValueError("recycle must be a number of calls (at least 1) or a size such as '500MB'")
         functools.update_wrapper(self, function)
         self.limits = Limits(memory=memory, seconds=seconds)
         self.fresh, self.recycle, self.sandbox = fresh, recycle, choose_mode(sandbox)

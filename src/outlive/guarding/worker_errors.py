@@ -116,7 +116,7 @@ def load_value(body: Any, buffers: list[Any]) -> Any:
         raise
     except Exception as error:
         kind = type(error).__name__
-        raise CannotReturn(f"the result came, but cannot be read here: {kind}: {error}") from error
+        raise CannotReturn(f"this process cannot read the result: {kind}: {error}") from error
 
 
 def rebuild(body: bytes, seen: Flight, judge: Judge, given: Source | None = None) -> BaseException:
@@ -232,7 +232,7 @@ def _thread_limits() -> str:
     from outlive.meter import find_limits
 
     known = [f"{limit.name} allows {limit.most:,} processes and threads" for limit in find_limits()]
-    return "; ".join(known) or "no limit on threads is known here: memory for its stack may have been refused"
+    return "; ".join(known) or "no limit on threads is known: there may be no memory for the stack"
 
 
 def _refused(facts: dict[str, Any] | None, judge: Judge) -> BaseException | None:

@@ -97,7 +97,7 @@ class Limits:
         """Take sizes as people write them; None means the machine's own limit, or no deadline."""
         size = parse_bytes(memory) if isinstance(memory, str) else memory
         if size is not None and size <= 0:
-            raise ValueError(f"a memory limit of {size} bytes leaves no room at all")
+            raise ValueError(f"a memory limit of {size} bytes leaves no memory")
         if seconds is not None and not seconds > 0:
             raise ValueError(f"a deadline of {seconds} seconds has passed already")
         object.__setattr__(self, "memory_bytes", size)

@@ -283,13 +283,13 @@ class Drift(Listed[TensorDrift]):
             return OutputsVerdict(name=name, words=_not_finite(unusual, len(rows)), tone="bad")
         if name == "not compared":
             count = sum(1 for row in rows if row.metrics is None or row.why)
-            words = f"{_which(count, len(rows))} could not be compared" if rows else "there are no outputs"
+            words = f"{_which(count, len(rows))} could not be compared" if rows else "no outputs"
             return OutputsVerdict(name=name, words=words, tone="bad")
         if name == "equal":
             return OutputsVerdict(name=name, words="the outputs are equal", tone="good")
         decibels = min(row.metrics.sqnr_db for row in rows if row.metrics is not None)
         if decibels == -math.inf:
-            return OutputsVerdict(name=name, words="an output that should be all zeros is not", tone="bad")
+            return OutputsVerdict(name=name, words="an output should be all zeros, and is not", tone="bad")
         words = f"SQNR {decibels:.1f} dB at the outputs"
         return OutputsVerdict(name=name, words=words, tone="good" if decibels >= _GOOD_DB else "warn")
 

@@ -86,11 +86,12 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Findings, each with its evidence and what to do."""
+    """Findings, each with its evidence and what to do; a terminal shows those that are brief in a line."""
 
     findings: tuple[Finding, ...]
     nothing: str = "No findings."
     detail: int = 0
+    is_brief: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,7 +208,7 @@ class CutOperator(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Cut(Result):
-    """A part of a model as a model of its own.
+    """A part of a model as a separate model.
 
     `model` is the file's bytes, accepted wherever a source is. `ops[i]` and `tensors[i]` say which operator
     and tensor of the whole number i of the part was; `came_along` are the operators that were not asked for

@@ -37,7 +37,7 @@ def convert(
     signature: Sequence[tuple[Sequence[int | None], str] | str] | None = None,
     memory: str | int | None = None,
     seconds: float | None = None,
-    tell: Callable[[int], None] = lambda sample: None,
+    tell: Callable[[str], None] = lambda step: None,
     **settings: Any,
 ) -> Converted:
     """Convert a TensorFlow or Keras model in a worker: `.model`, `.save(path)`, `.findings`.

@@ -1,4 +1,4 @@
-"""`cut`: a part of a model as a model of its own."""
+"""`cut`: a part of a model as a separate model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

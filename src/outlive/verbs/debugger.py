@@ -249,5 +249,5 @@ def _content(path: str | None, content: bytes | None) -> bytes | None:
 def _read(content: bytes | None) -> Model:
     found = None if content is None else read_source(content).model
     if found is None:
-        raise ValueError("that is no model")
+        raise ValueError("that is not a model")
     return found

@@ -58,7 +58,7 @@ def quantize(
     if io not in ("float", "int8"):
         raise ValueError(f"inputs and outputs are float or int8, not {io!r:.40}")
     if target is not None and samples is None:
-        raise ValueError("a target needs samples to be held against")
+        raise ValueError("an accuracy target needs samples")
     name, rows = find_recipe(recipe)
     is_tflite = not needs_conversion(source)
     model = sound(source if is_tflite else convert(source, memory=memory, seconds=seconds).model)
