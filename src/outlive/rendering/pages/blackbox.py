@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from outlive.finding import Finding
 from outlive.kernel_deaths.record import KernelDeath, KernelDeaths, Record
@@ -112,7 +113,7 @@ def _death(death: KernelDeath) -> ui.Page:
     sections = ui.findings_sections((death.finding,), "Why")
     sections.append(ui.Section("record", "Record", tuple(_record(death))))
     return ui.Page(
-        title=record.notebook or record.name or "kernel",
+        title=Path(record.notebook).name or record.name or "kernel",
         kind="blackbox",
         verdict=ui.PageVerdict("bad", _headline(record), f"{moment}."),
         sections=tuple(sections),
