@@ -16,6 +16,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -108,14 +109,17 @@ def _make_alike(notebook: Any, folder: str) -> None:
         # What native code logs depends on the processor, and whether a progress bar was there on time.
         cell.outputs = [one for one in cell.outputs if one.get("name") != "stderr" and _words(one)]
         for output in cell.outputs:
-            if output.output_type == "stream":
-                output.text = alike(output.text)
-            elif output.output_type == "error":
-                output.traceback = [alike(line) for line in output.traceback]
-                output.evalue = alike(output.evalue)
-            else:
-                for kind in set(_TEXTS) & set(output.data):
-                    output.data[kind] = alike(output.data[kind])
+            _replace_texts(output, alike)
+
+
+def _replace_texts(output: Any, alike: Callable[[str], str]) -> None:
+    if output.output_type == "stream":
+        output.text = alike(output.text)
+    elif output.output_type == "error":
+        output.traceback = [alike(line) for line in output.traceback]
+        output.evalue = alike(output.evalue)
+    else:
+        output.data.update({kind: alike(output.data[kind]) for kind in _TEXTS if kind in output.data})
 
 
 def main() -> int:

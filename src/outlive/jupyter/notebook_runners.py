@@ -18,15 +18,21 @@ import sys
 import time
 from typing import Any
 
-from outlive.jupyter.watched_provisioner import NAME, watches
-from outlive.rendering import page_of
-from outlive.rendering.media.notebook import card_bundle
-from outlive.rendering.pages.blackbox import sentence
-from outlive.verbs.blackbox import blackbox
+from outlive.jupyter.watched_provisioner import NAME, WatchedProvisioner, watches
 
 _LOCAL = "local-provisioner"
 # The record is there a moment after the end; a machine that is short of memory may take longer.
 _RECORD_S, _PAUSE_S = 60.0, 0.02
+
+
+class RunnersProvisioner(WatchedProvisioner):
+    """A watched kernel, of a server or of a program with nbclient, whose errors are to say why it died."""
+
+    def _prepare(self, options: dict[str, Any]) -> dict[str, Any]:
+        if "nbclient" in sys.modules:
+            with contextlib.suppress(Exception):
+                explain_deaths()
+        return super()._prepare(options)
 
 
 def watch_kernels(*, in_words: bool = False) -> None:
@@ -72,6 +78,11 @@ def explain_deaths() -> None:
 
 async def _explain(error: Exception, cell: Any, kernel: str) -> None:
     """Add the cause to the error, and the card to the outputs of the cell that died."""
+    from outlive.rendering import page_of
+    from outlive.rendering.media.notebook import card_bundle
+    from outlive.rendering.pages.blackbox import sentence
+    from outlive.verbs.blackbox import blackbox
+
     end = time.monotonic() + _RECORD_S
     while watches.of(kernel) is not None and time.monotonic() < end:
         await asyncio.sleep(_PAUSE_S)
@@ -79,13 +90,16 @@ async def _explain(error: Exception, cell: Any, kernel: str) -> None:
     if death is None:
         return
     error.args = (f"{error}. {sentence(death)}",)
-    from nbformat import from_dict
-
     card = card_bundle(page_of(blackbox("show", death.record.name)))
-    cell.outputs.append(from_dict({"output_type": "display_data", "data": card, "metadata": {}}))
+    # A notebook's nodes are dictionaries with attributes (nbformat/notebooknode.py), which papermill reads.
+    output = type(cell)({"output_type": "display_data", "data": type(cell)(card), "metadata": type(cell)()})
+    cell.outputs.append(output)
 
 
 def _print_death(name: str) -> None:
+    from outlive.rendering.pages.blackbox import sentence
+    from outlive.verbs.blackbox import blackbox
+
     (death,) = blackbox("show", name).deaths
     sys.stderr.write(f"\r\noutlive: {sentence(death)}\r\n")
     sys.stderr.flush()

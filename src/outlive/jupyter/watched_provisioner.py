@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -128,10 +127,6 @@ class WatchedProvisioner(LocalProvisioner):
         )
         if self._watch is None:
             return {}
-        if "nbclient" in sys.modules:  # this program runs notebooks: its errors are to say why
-            from outlive.jupyter.notebook_runners import explain_deaths
-
-            explain_deaths()
         return watches.launch_options(self._watch, self.kernel_id or "", environment)
 
     def _give_up(self, words: str) -> None:
