@@ -25,7 +25,13 @@ class JupyterServer:
     """The server; `root` is the folder of its notebooks, `records` that of the records of deaths."""
 
     def __init__(
-        self, folder: Path, *, application: str = "jupyterlab", words: str = "", **environment: str
+        self,
+        folder: Path,
+        *,
+        application: str = "jupyterlab",
+        words: str = "",
+        stdin: int = subprocess.DEVNULL,
+        **environment: str,
     ) -> None:
         self.root, self.records = folder / "notebooks", folder / "records"
         self.root.mkdir()
@@ -49,6 +55,7 @@ class JupyterServer:
         self.process = subprocess.Popen(
             [sys.executable, "-m", application, *given, *words.split()],
             env={**inherited, **folders, **environment},
+            stdin=stdin,
             stdout=self._log,
             stderr=subprocess.STDOUT,
             cwd=self.root,
@@ -125,7 +132,7 @@ def wait_for(condition: Callable[[], Any], complaint: Callable[[], str] = str) -
 
 
 @contextlib.contextmanager
-def serving(folder: Path, **options: str) -> Iterator[JupyterServer]:
+def serving(folder: Path, **options: Any) -> Iterator[JupyterServer]:
     """A server, from its start to its end."""
     server = JupyterServer(folder, **options)
     try:

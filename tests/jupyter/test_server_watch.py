@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import platform
+import pty
 import signal
 import stat
 import subprocess
@@ -23,7 +24,15 @@ from outlive.kernel_deaths import kernel_tracer
 from outlive.meter import make_cgroup
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only, without_call
-from tests.jupyter.jupyter_server import JupyterServer, pid_of, run_cell, serving, streamed, wait_for
+from tests.jupyter.jupyter_server import (
+    TIMEOUT_S,
+    JupyterServer,
+    pid_of,
+    run_cell,
+    serving,
+    streamed,
+    wait_for,
+)
 from tests.repetition import repeats, rounds
 
 pytest.importorskip("jupyterlab", reason="needs JupyterLab: pip install jupyterlab")
@@ -333,6 +342,28 @@ def test_a_normal_end_is_no_death(server: JupyterServer, end: Any) -> None:
     if end is not interrupt:
         wait_for(lambda: pid not in watched(server))  # its watch has come to an end
     assert not [death for death in server.deaths() if death["kernel"] == kernel]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_server_that_ends_leaves_no_record_and_no_process(tmp_path: Path, number: int) -> None:
+    terminal, theirs = pty.openpty()  # only at a terminal does Jupyter end its kernels at Control-C
+    with serving(tmp_path, application="jupyter_server", words="-y", stdin=theirs) as server:
+        idle, busy = server.start_kernel(), server.start_kernel()
+        pids = [pid_of(server, kernel) for kernel in (idle, busy)]
+        run_cell(server, busy, HANG, wait=False)
+        server.process.send_signal(number)
+        server.process.wait(TIMEOUT_S)
+        wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+        if number == signal.SIGKILL:  # nobody was left to tidy up; whoever asks next does so
+            said = subprocess.run(
+                [sys.executable, "-m", "outlive", "blackbox", "list"],
+                env={**os.environ, "OUTLIVE_BLACKBOX_DIR": str(server.records)},
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            assert "no kernel has died" in said.stderr
+        assert list(server.records.iterdir()) == []
+    os.close(terminal)
+    os.close(theirs)
 
 
 def test_protected_means_protected_and_a_memory_limit(server: JupyterServer) -> None:

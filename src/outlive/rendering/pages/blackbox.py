@@ -6,6 +6,7 @@ import itertools
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from outlive.diagnosis.frame_hints import stage_in
 from outlive.finding import Finding
@@ -138,7 +139,7 @@ def _death(death: KernelDeath) -> ui.Page:
     sections = ui.findings_sections((death.finding,), "Why")
     sections.append(ui.Section("record", "Record", tuple(_record(death))))
     return ui.Page(
-        title=record.notebook or record.name or "kernel",
+        title=Path(record.notebook).name or record.name or "kernel",
         kind="blackbox",
         verdict=ui.PageVerdict("bad", _headline(record), f"{moment}."),
         sections=tuple(sections),
