@@ -49,8 +49,6 @@ def check(
     and expectations.
 
     >>> checks = outlive.check("deadly.tflite")
-    >>> checks
-    Checks(deadly.tflite: 2 findings, 1 error)
     >>> checks[0]
     Finding(error[O109]: Invalid operator option: radius = -16)
     >>> len(checks), "O109" in checks, "Q103" in checks
