@@ -24,7 +24,7 @@ from runtime_tiles import tiles_of
 
 from outlive.kernels.xnnpack.node_memory import instruction_set, instruction_sets
 from outlive.process.child import kernel_names
-from outlive.process.child.tracing.demangle import demangle
+from outlive.process.child.demangle import demangle
 from outlive.surgery import write
 
 HIGHEST_VERSION = 20

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.process.child import kernel_names
-from outlive.process.child.tracing import demangle, elf, symbols, tracee, unwind_table
+from outlive.process.child import demangle, kernel_names
+from outlive.process.child.tracing import elf, symbols, tracee, unwind_table
 
 PACKAGE = Path(__file__).parent.parent.parent / "src" / "outlive"
 KERNEL_FUNCTION = ("Eval", "Prepare")

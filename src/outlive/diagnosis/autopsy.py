@@ -271,8 +271,8 @@ def _clues(death: LoggedDeath, stack: Stack) -> tuple[Clue, ...]:
         elif _is_of_model(match) and not _is_of_model(known.match):
             found[match.message.id] = Clue(match=match, line_number=number, count=known.count + 1)
         else:
-            told = replace(known.match, groups=match.groups | known.match.groups)  # it may stand on two lines
-            found[match.message.id] = replace(known, match=told, count=known.count + 1)
+            whole = replace(known.match, groups=match.groups | known.match.groups)  # it may be on two lines
+            found[match.message.id] = replace(known, match=whole, count=known.count + 1)
     telling = [clue for clue in found.values() if clue.match.message.weight > 0]
     reasons = [clue for clue in telling if not _is_outlived(clue, death)]
     return tuple(sorted(reasons or telling, key=lambda clue: (-clue.match.message.weight, clue.line_number)))

@@ -21,7 +21,7 @@ PUBLIC_MODULES = (
     "worker_factory",
     "child.codec",
     "child.kernel_names",
-    "child.tracing.demangle",
+    "child.demangle",
     # The worker's half of `guarding` and `growth`.
     "child.guard.exceptions",
     "child.guard.caller_environment",

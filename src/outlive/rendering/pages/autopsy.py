@@ -49,8 +49,8 @@ def _evidence(autopsy: Autopsy) -> Iterator[ui.Block]:
         yield ui.Words(f"Errors in the model {autopsy.model}: {errors}.")
     if autopsy.clues:
         said = dict.fromkeys((clue.line_number, clue.match.line) for clue in autopsy.clues)
-        lines = tuple(f"line {number}: {text}" for number, text in list(said)[:_MOST_LINES])
-        yield ui.Listing(lines, "Lines that say so, most relevant first")
+        shown = tuple(f"line {number}: {text}" for number, text in list(said)[:_MOST_LINES])
+        yield ui.Listing(shown, "Lines that say so, most relevant first")
         columns = ui.columns("line: number | count: number | source: -v | message: mono wide | meaning: wide")
         rows = [
             (clue.line_number, clue.count, clue.match.message.source, clue.match.line, clue.match.meaning)
