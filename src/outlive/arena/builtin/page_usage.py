@@ -159,7 +159,7 @@ def _cache_bytes(name: int, usual: int) -> int:
 
 _RUNS = 2
 # Both arenas begin and end within a page of the heap: no kernel has asked for that.
-_PAGE_ENDS_BYTES = 4 * 4096
+PAGE_ENDS_BYTES = 4 * 4096
 # The name the schema has for an operator that stands for a delegate's.
 DELEGATE = "DELEGATE"
 _SMALL_BYTES = 16
@@ -391,7 +391,7 @@ class _Running:
             arena_bytes=arena,
             persistent_bytes=persistent,
             kept_bytes=self.kept,
-            workspace_bytes=(more - delegate if more - delegate > _PAGE_ENDS_BYTES else 0) + self.stack,
+            workspace_bytes=(more - delegate if more - delegate > PAGE_ENDS_BYTES else 0) + self.stack,
             called_bytes=called,
             delegate_bytes=delegate,
         )

@@ -6,7 +6,7 @@ What blocks with the runtime: the model with each delegated run as one operator,
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from outlive.arena.builtin.page_usage import DELEGATE, DelegateHeap, PeakUsage
+from outlive.arena.builtin.page_usage import DELEGATE, PAGE_ENDS_BYTES, DelegateHeap, PeakUsage
 from outlive.arena.builtin.planning import plan_beside, plan_builtin, structures_bytes
 from outlive.arena.builtin.preparation import CalledSubgraphs
 from outlive.arena.plan import Bound, OpLoad, Part, Placement, Plan, Question, Refusal, weakest
@@ -317,7 +317,8 @@ def _parts(
 def _transient(memory: DelegateAllocations, undelegated: UndelegatedPlan) -> int:
     """What is held while weights are packed, beyond all that a run takes."""
     later = undelegated.most.bytes + (undelegated.plan.dynamic_bytes or 0)
-    return max(0, memory.heap.peak_bytes - later)
+    more = memory.heap.peak_bytes - later
+    return more if more > PAGE_ENDS_BYTES else 0
 
 
 def _ops(subgraph: Subgraph, memory: DelegateAllocations, undelegated: UndelegatedPlan) -> tuple[OpLoad, ...]:
