@@ -55,7 +55,7 @@ def watch_seconds() -> float:
     """The processor time of this process, and of the tracer, which must be there."""
     (tracer,) = (child for child in psutil.Process().children() if child.name() == "outlive-tracer")
     times = tracer.cpu_times()
-    return time.process_time() + times.user + times.system
+    return time.process_time() + float(times.user + times.system)
 
 
 async def measured(folder: str) -> tuple[float, float]:
