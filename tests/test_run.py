@@ -90,7 +90,7 @@ def test_wrong_inputs_are_told(inputs: object, said: str) -> None:
 def test_wrong_limits_are_told() -> None:
     with pytest.raises(ValueError, match="is not a size"):
         outlive.Limits(memory="lots")
-    with pytest.raises(ValueError, match="no room"):
+    with pytest.raises(ValueError, match="leaves no memory"):
         outlive.Limits(memory=0)
     with pytest.raises(ValueError, match="passed already"):
         outlive.Limits(seconds=0)

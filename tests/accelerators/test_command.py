@@ -47,7 +47,7 @@ def test_the_table_names_what_is_left_to_the_cpu(model: str) -> None:
     done = outlive(model, "--only", "xnnpack")
     assert done.returncode == 0, done.stderr
     cells = [line.split() for line in done.stdout.splitlines()]
-    assert ["xnnpack", "runs", "2", "3", "2"] in [row[:5] for row in cells]
+    assert ["xnnpack", "runs", "2", "of", "3"] in [row[:5] for row in cells]
     assert ["xnnpack", "ATAN2", "1"] in [row[:3] for row in cells]
 
 

@@ -106,7 +106,7 @@ def test_openvino_that_takes_a_part_says_how_many() -> None:
     seen = tried("npu", line("ADD", "ATAN2", "MUL"))
     assert seen.outcome == "runs"
     assert (seen.ops_taken, seen.taken, seen.partitions) == (2, None, 2)
-    assert "does not say which" in seen.notes[0]
+    assert "does not report which" in seen.notes[0]
 
 
 @needs_tensorflow

@@ -177,7 +177,7 @@ def run_in_own_mounts(commands: str) -> subprocess.CompletedProcess[str]:
 @linux_only
 @as_root
 @needs_unshare
-@pytest.mark.parametrize(("options", "words"), [("size=64m", "64.0 MiB"), ("ro", "not there")])
+@pytest.mark.parametrize(("options", "words"), [("size=64m", "64.0 MiB"), ("ro", "not accessible")])
 def test_little_or_no_shared_memory(options: str, words: str) -> None:
     checks = states(run_in_own_mounts(f"mount -t tmpfs -o {options} none /dev/shm"))
     assert checks["/dev/shm"]["state"] == "limited"

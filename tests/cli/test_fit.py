@@ -40,7 +40,7 @@ def test_it_writes_the_model_the_document_and_a_program_that_runs(
     target = tmp_path / "made" / "small.tflite"
     assert main(["fit", HEALTHY, "--ram", "3MB", "--flash", "100KB", "-o", str(target)]) == 0
     told = capsys.readouterr().out
-    assert "of the RAM limit" in told
+    assert "(the RAM limit)" in told
     assert "indicative only" in told
     assert f"written: {target}" in told
     found = document((target.parent / "fit.json").read_text())
@@ -168,7 +168,7 @@ def test_what_was_found_is_shown_even_if_it_cannot_be_written(
         patch.setattr(os, "replace", full)
         assert main(["fit", SPOTTER, "--ram", "1GB", "--accelerator", "builtin", "-o", str(target)]) == 2
     told = capsys.readouterr()
-    assert "of the RAM limit" in told.out
+    assert "(the RAM limit)" in told.out
     assert "No space left" in told.err
     assert target.read_bytes() == b"what was there"
     assert [path.name for path in tmp_path.iterdir()] == ["small.tflite"]

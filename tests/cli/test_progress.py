@@ -131,7 +131,7 @@ def test_run_says_which_stage_it_is_in_and_which_call_of_how_many() -> None:
             ("leak", HEALTHY, "--cycle", "invoke", "--repeat", "60000", "--seconds", "4"),
             r"repeating .*\d+/60000 .*\d:\d\d",
         ),
-        (("leak", HEALTHY, "--seconds", "3"), r"repeating: load \(1 of 3\): \d+ rounds, .*; at most 3 s +0:"),
+        (("leak", HEALTHY, "--seconds", "3"), r"repeating: \w+ \(\d of 3\): \d+ rounds, .*; at most 3 s +0:"),
         (("run", HEALTHY, "--accelerator", "reference", "--repeat", "500"), r"running .*\d+/500 .*\d:\d\d"),
         (("diagnose", DEADLY), r"diagnosing .*\d+/\d+ .*:"),
     ],

@@ -54,7 +54,7 @@ def test_a_terminal_gets_colours() -> None:
     code, text = run_on_terminal("read", HEALTHY)
     assert code == 0
     assert "\x1b[1mOperators\x1b[0m" in text
-    assert "\x1b[1;36mnote[M107]\x1b[0m" in text
+    assert "\x1b[1;36m  note[M107]\x1b[0m" in text
 
 
 def test_no_color_is_respected() -> None:
@@ -72,9 +72,7 @@ def test_a_narrow_terminal_gets_narrow_lines_and_whole_names(wide: str) -> None:
     _, text = run_on_terminal("read", wide, "--tensors", columns=60, errors=False)
     lines = re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()
     assert max(map(len, lines)) <= 60
-    numbers = [line.split()[:1] for line in lines]
-    first, *folded = lines[numbers.index(["0"]) : numbers.index(["1"])]
-    assert first.split()[1] + "".join(line.strip() for line in folded) == f"{LONG}0"
+    assert any(f"name {LONG}0" in line for line in lines)
 
 
 def test_json_is_the_same_on_a_terminal_and_in_a_pipe() -> None:

@@ -222,7 +222,7 @@ def test_nothing_fits_and_it_says_why() -> None:
     assert shortage.op_type
     assert shortage.tensors
     assert shortage.needed_changes
-    with pytest.raises(ValueError, match="nothing fits"):
+    with pytest.raises(ValueError, match="no candidate fits"):
         fit.save("nowhere.tflite")
 
 

@@ -82,7 +82,7 @@ def test_a_function_that_raises_at_once_shows_its_traceback(capsys: pytest.Captu
         ([target("missing")], "has no function missing"),
         ([target("nothing"), "--ram", "many"], "'many' is not a size"),
         ([target("nothing"), "--plot", "growth.gif"], "writes .svg or .png"),
-        ([target("nothing"), "--repeat", "0"], "0 times"),
+        ([target("nothing"), "--repeat", "0"], "at least 1, not 0"),
         (["none.tflite"], "No such file"),
     ],
 )

@@ -155,7 +155,7 @@ def test_a_call_does_not_wait_for_a_library_that_it_does_not_need(
         f"if time.monotonic() >= end: open({str(tired)!r}, 'w').close()\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(guard_pool, "_TENSORFLOW", ("slow_library",))
+    monkeypatch.setattr(guard_pool, "TENSORFLOW", "slow_library")
     pool = guard_pool.Pool()
     monkeypatch.setattr(guarding, "pool", pool)
     pool.warm(tensorflow=True)

@@ -193,19 +193,30 @@ async def _run_cell(
     seen: list[dict[str, Any]] = []
     # The reply and "idle" come by different ways; the input comes back when the cell begins.
     ends = {"execute_reply", "idle"} if wait else {"execute_input"}
-    while ends:
-        text = await asyncio.wait_for(connection.read_message(), patience_s)
-        assert text is not None, server.log()
-        heard = json.loads(text)
-        state = heard["content"].get("execution_state")
-        if state in ("restarting", "dead"):
-            break
-        if heard["parent_header"].get("msg_id") == name:
-            seen.append(heard)
-            ends -= {heard["msg_type"], state}
-    if not wait:
-        await asyncio.sleep(0.5)
-    connection.close()
-    while await asyncio.wait_for(connection.read_message(), TIMEOUT_S) is not None:
-        pass  # until the other side has closed it too
+    try:
+        while ends:
+            text = await asyncio.wait_for(connection.read_message(), patience_s)
+            assert text is not None, server.log()
+            heard = json.loads(text)
+            state = heard["content"].get("execution_state")
+            if state in ("restarting", "dead"):
+                break
+            if heard["parent_header"].get("msg_id") == name:
+                seen.append(heard)
+                ends -= {heard["msg_type"], state}
+        if not wait:
+            await asyncio.sleep(0.5)
+    finally:
+        connection.close()
+        while await asyncio.wait_for(connection.read_message(), TIMEOUT_S) is not None:
+            pass  # until the other side has closed it too
     return seen
+
+
+def watched(server: JupyterServer) -> set[int]:
+    """The kernels with an open watch; a folder's name may be used again within a second."""
+    found = set()
+    for path in server.records.glob("*.open/*.json"):
+        with contextlib.suppress(OSError, ValueError):  # it goes just now
+            found.add(json.loads(path.read_text())["pid"])
+    return found

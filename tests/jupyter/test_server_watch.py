@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import platform
@@ -32,6 +31,7 @@ from tests.jupyter.jupyter_server import (
     serving,
     streamed,
     wait_for,
+    watched,
 )
 from tests.repetition import repeats, rounds
 
@@ -76,15 +76,6 @@ def kernel_spec(server: JupyterServer, name: str, argv: list[str]) -> str:
 
 def document(server: JupyterServer, death: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = server.ask(f"outlive/deaths/{death['name']}")
-    return found
-
-
-def watched(server: JupyterServer) -> set[int]:
-    """The kernels with an open watch; a folder's name may be used again within a second."""
-    found = set()
-    for path in server.records.glob("*.open/*.json"):
-        with contextlib.suppress(OSError, ValueError):  # it goes just now
-            found.add(json.loads(path.read_text())["pid"])
     return found
 
 

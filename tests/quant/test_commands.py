@@ -35,7 +35,8 @@ def test_compare_blames_the_layer_in_words(files: dict[str, str], capsys: pytest
     lines = told.splitlines()
     (first,) = (number for number, line in enumerate(lines) if "Error added by each layer" in line)
     assert "layer1" in lines[first + 2]
-    assert "Most error comes from operator 2, FULLY_CONNECTED" in told
+    assert 'Values are clipped: operator 3 FULLY_CONNECTED "layer2"' in lines[1]
+    assert "Fix: calibrate again with realistic samples" in lines[1]
     assert "warning[Q220]" in told
     assert "5 samples" in told
 

@@ -6,8 +6,12 @@ import os
 from typing import Any
 
 # Threads started by an import would be lost in a fork, with whatever they held: OpenBLAS starts one for
-# each core unless told not to before numpy is imported.
-_SINGLE_THREADED = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
+# each core unless told not to before numpy is imported; so does the allocator of pyarrow, which TensorFlow
+# imports by way of pandas where both are installed (apache/arrow, cpp/src/arrow/memory_pool_jemalloc.cc).
+_SINGLE_THREADED = {
+    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1"),
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
 
 NAMES = ("litert", "tensorflow", "tflite_runtime")
 # The name of no runtime: workers of such a nursery become other programs.
@@ -17,8 +21,7 @@ NO_RUNTIME = "python"
 def preload(name: str) -> dict[str, Any]:
     """Import numpy and the runtime; which versions they are."""
     before = {key: os.environ.get(key) for key in _SINGLE_THREADED}
-    for key in _SINGLE_THREADED:
-        os.environ[key] = "1"
+    os.environ.update(_SINGLE_THREADED)
     try:
         import numpy
 
