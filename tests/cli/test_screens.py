@@ -6,10 +6,17 @@ import pytest
 from rich.cells import cell_len
 
 from tests.cli.screens import COLUMNS, FOLDER, SCREENS, masked, shown, words_of
+from tests.repetition import repeats, rounds
 
 
-@pytest.mark.parametrize("columns", COLUMNS)
-@pytest.mark.parametrize("name", SCREENS)
+def screens() -> list[tuple[str, int]]:
+    """Each screen at each width; of one that is compared by its words only, the narrowest, which cuts most."""
+    widths = {True: COLUMNS[: rounds(1, soak=len(COLUMNS))], False: COLUMNS}
+    return [(name, columns) for name, screen in SCREENS.items() for columns in widths[screen.measured]]
+
+
+@repeats
+@pytest.mark.parametrize(("name", "columns"), screens())
 def test_a_terminal_shows_what_is_kept(name: str, columns: int) -> None:
     screen = SCREENS[name]
     kept = (FOLDER / f"{name}.{columns}.txt").read_text(encoding="utf-8")
