@@ -10,7 +10,7 @@ from tests.repetition import repeats, rounds
 
 
 def screens() -> list[tuple[str, int]]:
-    """Each screen at each width; of one that is compared by its words only, the narrowest, which cuts most."""
+    """Each screen at each width; of one that is compared by its words the narrowest, which cuts most."""
     widths = {True: COLUMNS[: rounds(1, soak=len(COLUMNS))], False: COLUMNS}
     return [(name, columns) for name, screen in SCREENS.items() for columns in widths[screen.measured]]
 
