@@ -57,7 +57,7 @@ def hold(problems: list[str], most: int = 0) -> None:
         handing.kept_parameters,
         handing.workers_without_judge,
         platforms.posix_names,
-        platforms.stale_exceptions,
+        platforms.imports_out_of_child,
         platforms.imports_past_the_choice,
         sizes.rule_sizes,
         versions.runtime_versions,

@@ -34,6 +34,7 @@ LAYERS = (
         "atomic_files",
         "cache",
         "system_features",
+        "platforms",
         "demo_models",
     ),
 )

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..posix.own_process import libc
+from ..own_process import libc
 from . import tracee
 
 # linux/ptrace.h

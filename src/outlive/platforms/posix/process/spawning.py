@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from outlive.process.child.posix.own_process import core_seconds, is_at_work
+from outlive.platforms.posix.child.own_process import core_seconds, is_at_work
 from outlive.process.worker_factory import START, CannotStartWorker, WorkerKind, in_words
 from outlive.threads import run_uninterrupted
 

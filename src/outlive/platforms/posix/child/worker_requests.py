@@ -123,8 +123,8 @@ class SpareWorker:
         return own_process.until_ms(self._until) if self._process else None
 
 
-def become_program(message: dict[str, Any], descriptors: list[int]) -> NoReturn:
-    """Start the program that the request names, with its descriptors; in the child of a fork."""
+def become_program(start: str, message: dict[str, Any], descriptors: list[int]) -> NoReturn:
+    """Start the program that the request names, a role of `start`, with its descriptors; in a fork."""
     os.setpgid(0, 0)  # what it starts itself can then be ended with it
     ends = dict(zip(message["names"], descriptors))
     for descriptor in descriptors:
@@ -133,7 +133,6 @@ def become_program(message: dict[str, Any], descriptors: list[int]) -> NoReturn:
     os.dup2(ends["errors"], 2)
     own = {name: message[name] for name in ("sys_path", "awake", "modules", "idle_s", "sandbox")}
     arguments = json.dumps(dict(ends, **own))
-    start = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "start.py")
     environment = dict(os.environ)
     environment.setdefault("GLIBC_TUNABLES", _LARGE_COPIES)
     os.execve(sys.executable, [sys.executable, start, message["program"], arguments], environment)

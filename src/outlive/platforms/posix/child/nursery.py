@@ -19,11 +19,10 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
-from .. import runtimes
-from ..tracing import tracer
 from . import anonymous_files, memory_watchdog, own_process, worker_cgroups, worker_requests
+from .tracing import tracer
 
 _WALL = 0x40000000  # linux/wait.h: wait for threads of traced processes too
 _HELLO = 0
@@ -40,8 +39,27 @@ _LAST_WAIT_S = 1.0
 _CANNOT_TELL = 71
 
 
+class WorkerCode(NamedTuple):
+    """What is the same on every platform: what to load before the first fork, and what a fork then does.
+
+    `start` is the program that every child process runs. `running_op` tells from the frames of a stopped
+    thread which operator it ran.
+    """
+
+    start: str
+    prepare: Callable[[str], dict[str, Any]]
+    run: Callable[[dict[str, Any], list[int]], int]
+    running_op: tracer.FindOp
+
+
 def main(
-    control: int, parent: int, runtime: str, oom_counter: str, cgroup_home: dict[str, Any] | None = None
+    code: WorkerCode,
+    *,
+    control: int,
+    parent: int,
+    runtime: str,
+    oom_counter: str,
+    cgroup_home: dict[str, Any] | None = None,
 ) -> None:
     """Serve fork requests until the parent is gone."""
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -50,13 +68,14 @@ def main(
     own_process.adopt_orphans()
     own_process.wake_with(parent, control)
     nursery = NurseryServer(
+        code,
         socket.socket(fileno=control),
         parent,
         worker_cgroups.OomKillCounter(oom_counter),
         worker_cgroups.WorkerCgroups(cgroup_home),
     )
     try:
-        facts = _prepare(runtime)
+        facts = code.prepare(runtime)
     except BaseException as error:  # whatever a broken installation throws
         facts = {"hello": False, "type": type(error).__name__, "text": str(error)}
     else:
@@ -64,18 +83,6 @@ def main(
     nursery.tell(_HELLO, facts)
     nursery.serve()
     os._exit(0)  # no farewell of the runtime's: it may hang, unseen
-
-
-def _prepare(runtime: str) -> dict[str, Any]:
-    """Load what workers need; nothing if they are fresh Pythons that load it themselves."""
-    if runtime == runtimes.NO_RUNTIME:
-        return {"runtime": runtime}
-    facts = runtimes.preload(runtime)
-    # After the runtime, because it imports numpy too, and numpy starts threads if it comes first.
-    from .. import worker_main
-
-    worker_main.prepare()
-    return facts
 
 
 class _WorkerProcess:
@@ -110,16 +117,18 @@ class NurseryServer:
 
     def __init__(
         self,
+        code: WorkerCode,
         channel: socket.socket,
         parent: int,
         oom_count: worker_cgroups.OomKillCounter,
         own: worker_cgroups.WorkerCgroups,
     ) -> None:
+        self._code = code
         self._channel, self._parent, self._pid = channel, parent, os.getpid()
         channel.setblocking(False)
         self._workers: dict[int, _WorkerProcess] = {}  # by their process
         self._unsent: collections.deque[bytes] = collections.deque()
-        self._tracer = tracer.Tracer()
+        self._tracer = tracer.Tracer(code.running_op)
         self._watchdog = memory_watchdog.Watchdog()
         self._oom_count, self._cgroups = oom_count, own
         self._spare = worker_requests.SpareWorker(self._become_spare)
@@ -366,10 +375,8 @@ class NurseryServer:
             if message is None:
                 os._exit(0)  # no request will come
             if "program" in message:
-                worker_requests.become_program(message, descriptors)
-            from .. import worker_main
-
-            code = worker_main.run(message, descriptors)
+                worker_requests.become_program(self._code.start, message, descriptors)
+            code = self._code.run(message, descriptors)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:
