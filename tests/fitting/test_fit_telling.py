@@ -165,7 +165,11 @@ def test_what_nobody_gets_below_is_of_all_that_was_tried() -> None:
     assert found.lower_bound_bytes == 3 * MIB
     fit = Fit(chosen=None, candidates=(found.smallest,), budget=BUDGET, shortage=found, stopped="seconds")
     assert "Smallest tried" in told(fit)
-    assert "No candidate can need less than 3,145,728 bytes" in told(fit)
+    # Those that were not tried may fit: a smaller input, say.
+    assert "No candidate tried so far can need less than 3,145,728 bytes" in told(fit)
+    assert "no candidate tried so far fits" in told(fit)
+    whole = replace(fit, stopped="")
+    assert "No candidate can need less than 3,145,728 bytes" in told(whole)
 
 
 def test_scores_that_are_no_shares_are_told_in_their_own_units() -> None:

@@ -45,7 +45,7 @@ def fit_verdict(fit: Fit) -> ui.PageVerdict:
     if fit.refusal:
         return ui.PageVerdict("bad", "does not run with any amount of memory", fit.refusal)
     if fit.chosen is None:
-        return ui.PageVerdict("bad", "no candidate fits", f"{room}.")
+        return ui.PageVerdict("bad", f"{_no_candidate(fit)} fits", f"{room}.")
     chosen = fit.chosen
     need = (
         ""
@@ -94,12 +94,17 @@ def _tiles(fit: Fit) -> Iterator[ui.Tile]:
     yield ui.Tile("tried", f"{tried}", f"{fitting} of them fit; {fit.seconds:,.1f} s")
 
 
+def _no_candidate(fit: Fit) -> str:
+    """A search that was stopped has not seen them all."""
+    return "no candidate tried so far" if fit.stopped else "no candidate"
+
+
 def _sections(fit: Fit) -> Iterator[ui.Section]:
     if fit.chosen is not None:
         yield ui.Section("chosen", "Chosen", (_chosen(fit, fit.chosen), *_remarks(fit)))
     elif fit.shortage is not None:
         blocks = (*_shortage(fit, fit.shortage), *_remarks(fit))
-        yield ui.Section("shortage", "Why no candidate fits", blocks)
+        yield ui.Section("shortage", f"Why {_no_candidate(fit)} fits", blocks)
     elif remarks := tuple(_remarks(fit)):
         yield ui.Section("remarks", "Remarks", remarks)
     if fit.candidates:
@@ -298,7 +303,8 @@ def _shortage(fit: Fit, shortage: Shortage) -> Iterator[ui.Block]:
     yield ui.Words(f"{tried}: {smallest.candidate}, {needed} {how}: {smallest.reason}", tone="warn")
     if shortage.lower_bound_bytes is not None:
         least = f"{shortage.lower_bound_bytes:,} bytes"
-        yield ui.Words(f"No candidate can need less than {least}, which is alive at once.")
+        none = _no_candidate(fit).capitalize()
+        yield ui.Words(f"{none} can need less than {least}, which is alive at once.")
     if shortage.op is not None:
         named = ", ".join(f"{safe(name, 60)} ({format_bytes(size)})" for name, size in shortage.tensors[:3])
         yield ui.Words(f"Peak at operator {shortage.op}, {safe(shortage.op_type, 40)}: {named}.")
