@@ -74,7 +74,7 @@ def test_the_package_has_no(check: Check) -> None:
 
 @pytest.mark.parametrize(
     "check",
-    [clocks.clock_assertions, clocks.short_patience, clocks.stale_clock_exceptions],
+    [clocks.clock_assertions, clocks.short_patience, clocks.short_limits, clocks.stale_clock_exceptions],
     ids=lambda check: check.__name__,
 )
 def test_the_tests_have_no(check: Check) -> None:
