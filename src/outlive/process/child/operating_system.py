@@ -26,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 # For the nursery alone: a platform may do without both.
 _TRACING = ("backtrace", "op_nodes", "symbols", "tracee")
-# `outlive_child` in a child process, which has no outlive.
+# The package of child processes itself where it was loaded alone, without outlive.
 _ROOT = (__package__ or "").partition(".")[0]
 
 
