@@ -2,5 +2,5 @@
 
 import os
 
-if "." not in __name__:  # loaded alone, in a child process: it has no outlive, but the package of its platform
+if "." not in __name__:  # loaded alone, in a child process: no outlive, but the package of its platform
     __path__.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
