@@ -5,9 +5,8 @@ PYTHON ?= python3
 MINUTES ?= 10
 SOAK_DIR ?= build/soak
 PYTEST_ARGS ?=
-# A file's tests in one process: tests look at their own processes, not at the machine's. Twice as many as cores
-# of a small machine: half of a test's time goes by while it waits for processes that it has started.
-PYTEST := pytest --numprocesses 4 --dist loadfile
+# Two at a time, a file's tests in one process: tests look at their own processes, not at the machine's.
+PYTEST := pytest --numprocesses 2 --dist loadfile
 # Errors only; to see what pip does: make test PIP_QUIET=
 PIP_QUIET ?= -qq
 

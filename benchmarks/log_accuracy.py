@@ -5,9 +5,10 @@ must name, what is near, what it must never say, and which remedy helps. An answ
 misleading; words that only quote the log do not count. The table counts them by kind of failure. The cost of
 a folder is what is wrong in it: a misleading answer counts five times a silent one.
 
-The tables of messages were written with these logs at hand. A random half that was set aside until the
-tables were first complete was right for 21 of 28, misleading for 1, with a useful remedy for 19: only other
-logs are a clean test.
+The tables of messages were written with these logs at hand: only other logs are a clean test. A random half
+that was set aside until the tables were first complete was right for 21 of 28, misleading for 1. Later, fresh
+public reports were judged by hand before anything was changed for them: right 34 of 40, 22 of 35, 23 of 33,
+21 of 35; misleading 1, 1, 1, 4; a remedy that helps 33, 21, 22, 20.
 """
 
 from __future__ import annotations

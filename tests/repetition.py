@@ -14,3 +14,8 @@ repeats = pytest.mark.repeats
 def rounds(few: int, *, soak: int) -> int:
     """The number of rounds: `few`, or `soak` where `make soak` runs the test."""
     return soak if os.environ.get(SOAK) else few
+
+
+def each_round(few: int, *, soak: int) -> pytest.MarkDecorator:
+    """The test once for each round, its number given as `round_number`; mark it with `repeats`, too."""
+    return pytest.mark.parametrize("round_number", range(rounds(few, soak=soak)))

@@ -17,7 +17,6 @@ import pytest
 from outlive.records import (
     NOT_WRITTEN,
     ModelPath,
-    Refused,
     document_of,
     in_document,
     part_of,
@@ -26,6 +25,7 @@ from outlive.records import (
     schema_of,
     written,
 )
+from outlive.rendering.media.json import Refused
 
 
 class Colour(str, Enum):

@@ -52,8 +52,10 @@ def _index(groups: list[dict[str, Any]]) -> str:
         "fix it. Your message is not here, or you have a whole log? Give it to",
         "`outlive autopsy`, which knows several hundred messages:",
         "",
-        "```sh",
-        "outlive autopsy crash.log",
+        "<!-- output: none -->",
+        "```console",
+        '$ echo "Encountered unresolved custom op: TFLite_Detection_PostProcess." > crash.log',
+        "$ outlive autopsy crash.log",
         "```",
     ]
     for group in groups:

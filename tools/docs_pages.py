@@ -12,7 +12,8 @@
 
 One rule says what may differ between two runs (`mask`): a number with a decimal point or with a unit of time,
 memory or share, a table's cell of three digits or more (202 ms may stand where 138.2 did), and an address,
-stand for any other; white space and lines of a drawing count as one space.
+stand for any other of the same kind, so that a page cannot show bytes for milliseconds; white space and lines
+of a drawing count as one space.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ VOLATILE = re.compile(
     r"|(?<=  )\d{3,}(?=  |$)",
     re.MULTILINE,
 )
+_TIMES = ("ns", "us", "µs", "ms", "s", "second", "seconds", "min")
 DRAWING = re.compile(r"[\s─│┌┐└┘├┤┬┴┼━╭╮╰╯▁▂▃▄▅▆▇█░▒▓▏▎▍▌▋▊▉]+")
 
 
@@ -72,7 +74,14 @@ def pages() -> list[Path]:
 
 def mask(text: str) -> str:
     """A text without what differs from one run to the next: see the rule above."""
-    return DRAWING.sub(" ", VOLATILE.sub("#", text)).strip()
+    return DRAWING.sub(" ", VOLATILE.sub(_masked_figure, text)).strip()
+
+
+def _masked_figure(found: re.Match[str]) -> str:
+    """A mark for a figure, with the kind of its unit: bytes, seconds or a share."""
+    unit = re.search(r"[a-zµ%]*$", found[0], re.IGNORECASE)
+    word = "" if unit is None or found[0].startswith("0x") else unit[0]
+    return "#" + ("B" if word.endswith("B") else "%" if word == "%" else "s" if word in _TIMES else "")
 
 
 def agrees(shown: str, printed: str) -> bool:

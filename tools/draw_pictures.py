@@ -144,9 +144,45 @@ def draw_card(path: Path) -> None:
     _photograph(page, path)
 
 
+_MEMORY = "import numpy as np\nbatches = [np.ones((1000, 1000)) for _ in range(1_000)]"
+
+
+def draw_kernel_card(path: Path) -> None:
+    """What JupyterLab shows below a cell whose kernel was killed for memory; root can make such a limit."""
+    sys.path.insert(0, str(PICTURES.parents[1]))
+    from outlive.meter import make_cgroup
+    from tests.browser.chromium import chromium
+    from tests.jupyter.jupyter_server import serving
+    from tests.jupyter.lab_page import notebook
+
+    cgroup = make_cgroup(2 << 30)
+    if cgroup is None:
+        return
+    sources = ["import os; print(os.getpid())", _MEMORY]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(Path(folder)) as server,
+        chromium() as browser,
+        cgroup,
+        notebook(server, browser, sources, name="classify.ipynb") as lab,
+    ):
+        lab.run(0)
+        lab.wait_for_prompt(0, "[1]")
+        cgroup.add(int(lab.cell(0).locator(".jp-OutputArea-output").inner_text()))
+        lab.page.locator(".outlive-memory", has_text="of 2.00 GiB").wait_for()
+        lab.run(1)
+        lab.card().locator("summary").first.wait_for()
+        lab.dialog()
+        lab.accept_dialog()
+        lab.card().locator("summary").first.click()
+        lab.page.locator(".jp-toast-button", has_text="No").click()  # no news
+        lab.page.locator(".Toastify__toast").wait_for(state="detached")
+        lab.cell(1).screenshot(path=str(path))
+    _shrink(path)
+
+
 def _photograph(page: Path, path: Path, height: int = 0) -> None:
-    """What Chromium shows of a page, with few colours, so that the file is small."""
-    from PIL import Image
+    """What Chromium shows of a page."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
@@ -161,6 +197,13 @@ def _photograph(page: Path, path: Path, height: int = 0) -> None:
         shown.wait_for_timeout(1000)
         shown.screenshot(path=str(path), full_page=not height)
         browser.close()
+    _shrink(path)
+
+
+def _shrink(path: Path) -> None:
+    """Few colours, so that the file is small."""
+    from PIL import Image
+
     with Image.open(path) as photo:
         photo.convert("RGB").quantize(96).save(path, optimize=True)
 
@@ -173,6 +216,7 @@ _PICTURES = {
     "report.png": draw_report,
     "card.png": draw_card,
     "scan.png": draw_scan,
+    "kernel_card.png": draw_kernel_card,
 }
 
 

@@ -7,8 +7,10 @@
     faults    every operating-system call of every verb fails in turn
     mutants   damaged models: 1,000,000 through read and check, 100,000 through plan and cut, 20,000 run
     limits    threads x containers x verbs: what runs plainly runs with outlive, and the same comes out
-    repeats   the tests that repeat a guarantee, with as many rounds as tests/repetition.py says for a soak
+    kernels   each death of a Jupyter kernel ten times, in a real JupyterLab in Chromium; and what it says
+    repeats   other tests that repeat a guarantee, with as many rounds as tests/repetition.py says for a soak
     fuzz      the reader and the decoders of workers' answers, guided by coverage
+    remedies  what autopsy tells people to paste: packages exist in the index, code compiles, names exist
 
 A session of so many minutes does what it can; what each part has done is kept in the folder, and the next
 session goes on there. Results with their seeds go to benchmarks/results/soak_*.json. To begin anew, remove
@@ -38,6 +40,7 @@ CHAOS_MOST_S = CHAOS_SECONDS + 300
 FAILURE_TIMES = 300
 MUTANTS = {"read": 1_000_000, "plan": 100_000, "cut": 100_000, "run": 20_000}
 FUZZ_MINUTES = 30.0
+KERNEL_DEATHS = "tests/jupyter/test_lab_deaths.py"
 GOES_ON = 75
 
 
@@ -197,22 +200,49 @@ def fuzz(state: State) -> None:
     state.body["holds"] = done.returncode == 0 and state.body.get("holds", True)
 
 
+def kernels(state: State) -> None:
+    """Round by round: all deaths in one server and one browser."""
+    found: dict[str, list[str]] = {}
+    for test in _repeated(KERNEL_DEATHS):
+        found.setdefault(f"round {int(test.rpartition('[')[2][:-1]) + 1}", []).append(test)
+    _test_groups(state, found)
+
+
 def repeats(state: State) -> None:
-    """The tests marked `repeats`, file by file, each in a process of its own."""
-    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "repeats"]
-    soak = {"OUTLIVE_SOAK": "1"}
-    files = _run([*command, "--collect-only"], environment=soak).stdout.splitlines()
+    """File by file, each in a process of its own."""
+    files = {test.partition("::")[0] for test in _repeated()} - {KERNEL_DEATHS}
+    _test_groups(state, {name: [name] for name in sorted(files)})
+
+
+_REPEATED = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "repeats")
+_SOAK = {"OUTLIVE_SOAK": "1"}
+
+
+def _repeated(*where: str) -> list[str]:
+    """The tests marked `repeats`."""
+    said = _run([*_REPEATED, "--collect-only", *where], environment=_SOAK).stdout
+    return [line for line in said.splitlines() if "::" in line]
+
+
+def _test_groups(state: State, groups: Mapping[str, list[str]]) -> None:
+    """Tests group by group; the next session goes on with the groups that are missing."""
     rows = state.body.setdefault("rows", {})
-    for name in sorted({line.partition("::")[0] for line in files if "::" in line}):
+    for name, tests in groups.items():
         if rows.get(name, {}).get("holds"):
             continue  # one that did not hold is tried again: it may have been repaired since
         if not state.left_s:
             return
-        done = _run([*command, "-o", "timeout=0", name], environment=soak)
+        done = _run([*_REPEATED, "-o", "timeout=0", *tests], environment=_SOAK)
         rows[name] = {"holds": done.returncode == 0, "said": done.stdout.strip().splitlines()[-1:]}
         state.body["holds"] = all(row["holds"] for row in rows.values())
         state.save()
     state.body |= {"done": True, "holds": bool(rows) and state.body.get("holds", False)}
+
+
+def remedies(state: State) -> None:
+    """The tool that tries what advice says; the package index is asked."""
+    done = _run(["tools/check_remedies.py"])
+    state.body |= {"done": True, "holds": done.returncode == 0, "said": done.stdout[-3000:]}
 
 
 PARTS: dict[str, Part] = {
@@ -223,8 +253,10 @@ PARTS: dict[str, Part] = {
     "faults": faults,
     "mutants": mutants,
     "limits": limits,
+    "kernels": kernels,
     "repeats": repeats,
     "fuzz": fuzz,
+    "remedies": remedies,
 }
 
 

@@ -50,7 +50,7 @@ export class DeathCard extends Widget {
       this.button(trans.__('Details'), async () => this.options.showPage(await this.whole())),
       this.button(trans.__('Copy for a bug report'), () => this.copy()),
       this.button(trans.__('Keep in notebook'), () => this.keep()),
-      this.button(trans.__('Dismiss'), async () => this.dispose())
+      this.button(trans.__('Dismiss'), async () => this.leave())
     );
     return row;
   }
@@ -96,7 +96,13 @@ export class DeathCard extends Widget {
       data: { 'text/html': html, 'text/plain': text },
       metadata: {}
     });
+    this.leave();
+  }
+
+  /** Go, and give the keyboard back to the notebook. */
+  private leave(): void {
     this.dispose();
+    this.options.panel.content.activate();
   }
 
   private async addEvidence(): Promise<void> {

@@ -30,6 +30,15 @@ export interface IWholeDeath extends IDeath {
 export interface IMemory {
   bytes: number;
   limit_bytes: number | null;
+  growing: IGrowing | null;
+}
+
+/** The variable that grew most, in the cell of this number. */
+export interface IGrowing {
+  name: string;
+  number: number;
+  bytes: number;
+  grown_bytes: number;
 }
 
 /** The questions that a browser has for the server. */

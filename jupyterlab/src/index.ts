@@ -3,8 +3,8 @@
 //   event of the server ──> card below the cell ──> sentence in Jupyter's own dialog, which follows
 //                       ──> side panel "Kernel deaths"; status bar: memory against its limit
 
-import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { Dialog, MainAreaWidget, Notification } from '@jupyterlab/apputils';
+import { ILabShell, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { Dialog, MainAreaWidget, Notification, showDialog } from '@jupyterlab/apputils';
 import type { CodeCell } from '@jupyterlab/cells';
 import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { IStatusBar } from '@jupyterlab/statusbar';
@@ -30,10 +30,11 @@ const PAUSE_MS = 50;
 /** Shows deaths in notebooks, each once. */
 class Reporter {
   constructor(
-    private readonly app: JupyterFrontEnd,
+    private readonly labShell: ILabShell | null,
     private readonly tracker: INotebookTracker,
     private readonly deaths: Deaths,
-    private readonly trans: TranslationBundle
+    private readonly trans: TranslationBundle,
+    private readonly jupyterTrans: TranslationBundle
   ) {}
 
   /** A death of which the server tells. */
@@ -62,7 +63,7 @@ class Reporter {
       await new Promise(resolve => setTimeout(resolve, PAUSE_MS)); // its title is drawn a little later
     }
     const title = header?.textContent ?? '';
-    if (!body || title.trim() !== this.trans.__('Kernel Restarting')) {
+    if (!body || title.trim() !== this.jupyterTrans.__('Kernel Restarting')) {
       return;
     }
     const panel = this.panels().find(one => {
@@ -76,23 +77,24 @@ class Reporter {
     }
   }
 
-  /** The whole page of a death, in a tab. */
+  /** The whole page of a death: in a tab, or in a dialog where there are no tabs (Notebook 7). */
   showPage(whole: IWholeDeath): void {
     const id = `outlive-death-${whole.name}`;
-    const content = new Widget();
-    content.addClass('outlive-page');
-    const frame = document.createElement('iframe');
-    frame.setAttribute('sandbox', 'allow-scripts allow-downloads');
-    frame.title = whole.sentence;
-    frame.srcdoc = whole.page;
-    content.node.append(frame);
-    const page = new MainAreaWidget({ content });
-    page.id = id;
-    page.title.label = this.trans.__('Kernel death');
-    page.title.icon = ICON;
-    page.title.closable = true;
-    this.app.shell.add(page, 'main');
-    this.app.shell.activateById(id);
+    const title = this.trans.__('Kernel death');
+    if (!this.labShell) {
+      const buttons = [Dialog.okButton({ label: this.trans.__('Close') })];
+      void showDialog({ title, body: pageWidget(whole), buttons });
+      return;
+    }
+    if (!Array.from(this.labShell.widgets('main')).some(one => one.id === id)) {
+      const page = new MainAreaWidget({ content: pageWidget(whole) });
+      page.id = id;
+      page.title.label = title;
+      page.title.icon = ICON;
+      page.title.closable = true;
+      this.labShell.add(page, 'main');
+    }
+    this.labShell.activateById(id);
   }
 
   private async find(kernel: string): Promise<IDeath | undefined> {
@@ -115,21 +117,37 @@ class Reporter {
   private readonly newest = new Map<string, IDeath>();
 }
 
+/** The page in a frame of its own, which may copy and save, and knows nothing of Jupyter. */
+function pageWidget(whole: IWholeDeath): Widget {
+  const content = new Widget();
+  content.addClass('outlive-page');
+  const frame = document.createElement('iframe');
+  frame.setAttribute('sandbox', 'allow-scripts allow-downloads');
+  frame.allow = 'clipboard-write';
+  frame.title = whole.sentence;
+  const theme = document.body.dataset.jpThemeLight === 'false' ? 'dark' : 'light';
+  frame.srcdoc = whole.page.replace('<html ', `<html data-theme="${theme}" `);
+  content.node.append(frame);
+  return content;
+}
+
 const plugin: JupyterFrontEndPlugin<void> = {
   id: 'outlive-jupyterlab:plugin',
   description: 'Says why a kernel died, where it died.',
   autoStart: true,
   requires: [INotebookTracker],
-  optional: [ITranslator, IStatusBar],
+  optional: [ITranslator, IStatusBar, ILabShell],
   activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker,
     translator: ITranslator | null,
-    statusBar: IStatusBar | null
+    statusBar: IStatusBar | null,
+    labShell: ILabShell | null
   ) => {
     const trans = (translator ?? nullTranslator).load('outlive');
     const deaths = new Deaths(app.serviceManager.serverSettings);
-    const reporter = new Reporter(app, tracker, deaths, (translator ?? nullTranslator).load('jupyterlab'));
+    const jupyterTrans = (translator ?? nullTranslator).load('jupyterlab');
+    const reporter = new Reporter(labShell, tracker, deaths, trans, jupyterTrans);
 
     const list = new DeathList(deaths, trans, async death => reporter.showPage(await deaths.whole(death.name)));
     list.id = 'outlive-kernel-deaths';

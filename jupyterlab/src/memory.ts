@@ -4,7 +4,7 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 
-import { Deaths, IMemory } from './deaths';
+import { Deaths, IGrowing, IMemory } from './deaths';
 
 const EVERY_MS = 3000;
 const NEARLY_FULL = 0.8;
@@ -63,6 +63,25 @@ export class MemoryItem extends Widget {
     this.node.title = full
       ? this.trans.__('The kernel will be killed when its memory is used up.')
       : this.trans.__('Memory of the kernel and its processes, and what they may have');
+    this.nameGrowing(memory.growing, full);
+  }
+
+  /** The variable that grew most: in the tooltip, and in the text once memory is scarce. */
+  private nameGrowing(growing: IGrowing | null, full: boolean): void {
+    if (growing === null) {
+      return;
+    }
+    const grown = formatBytes(growing.grown_bytes);
+    this.node.title += `\n${this.trans.__(
+      'Fastest-growing variable: %1, %2 more in cell [%3], now %4',
+      growing.name,
+      grown,
+      String(growing.number),
+      formatBytes(growing.bytes)
+    )}`;
+    if (full) {
+      this.node.textContent += this.trans.__('; %1 grew by %2', growing.name, grown);
+    }
   }
 
   private asking = false;

@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 
 from outlive.names import safe
+from outlive.results import Result
 
 
 class Severity(str, Enum):
@@ -87,9 +88,11 @@ class Sighting:
             raise ValueError("a sighting needs at least one piece of evidence")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Finding(Result):
     """A signed sighting: what is wrong, where, how we know, what to do."""
+
+    tables = (("evidence", Evidence), ("remedies", Remedy))
 
     code: str
     name: str
@@ -104,9 +107,9 @@ class Finding:
     op: OpPlace | None = None
     cause: str = ""
 
-    def __repr__(self) -> str:
-        """Like the text, in the form that Python has for objects."""
-        return f"<Finding {self}>"
+    def _summary(self) -> tuple[str, str]:
+        """Its code and its headline."""
+        return f"{self.severity.value}[{self.code}]", self.headline
 
     def __str__(self) -> str:
         """The finding in one line; names in it are a stranger's, and escaped."""

@@ -21,9 +21,7 @@ from keyword import iskeyword
 from operator import attrgetter, itemgetter, or_
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
-
-from outlive.finding import Finding
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 SCHEMA = "outlive/1"
 Json = dict[str, object]
@@ -36,7 +34,7 @@ _FIRST, _LAST = "model", "findings"
 # What is counted fits 64 bits; a larger number is none of ours.
 _MOST = 2**63
 Getter = TypeVar("Getter", bound=Callable[..., Any])
-Result = TypeVar("Result")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,16 +99,6 @@ class FileSize:
     file_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
-    """Why there is no result, in a document of the kind that was asked for."""
-
-    kind: ClassVar[str] = ""
-
-    model: ModelPath
-    findings: tuple[Finding, ...]
-
-
 def document_of(result: Any, **given: Any) -> Json:
     """The document of a result: its schema, its kind, and what its class says.
 
@@ -126,6 +114,11 @@ def document_of(result: Any, **given: Any) -> Json:
 def part_of(value: Any) -> Any:
     """A value as it stands in documents."""
     return _builtins(_plain(value))
+
+
+def field_names(kind: Any) -> list[str]:
+    """What the fields of such a part are called in documents, in order."""
+    return [item.name for item in _items(kind) if not item.how.own]
 
 
 def read_result(document: Any, kind: Any) -> Any:
@@ -165,7 +158,7 @@ def schema_of(kinds: Sequence[Any]) -> Json:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "$defs": parts}
 
 
-def copy_fields(kind: type[Result], *sources: object, **given: Any) -> Result:
+def copy_fields(kind: type[Made], *sources: object, **given: Any) -> Made:
     """A `kind` of the fields `given`; the others are taken from the first of the sources that has them."""
     names = [item.name for item in fields(kind) if item.name not in given]  # type: ignore[arg-type]
     for name in names:

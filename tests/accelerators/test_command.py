@@ -84,7 +84,7 @@ def test_a_library_that_is_not_there_ends_with_one(model: str) -> None:
         (["--only", "warp"], "unknown accelerator 'warp'"),
         (["--delegate-option", "a=b"], "is for a delegate"),
         (["--delegate", "x.so", "--delegate-option", "a"], "is no KEY=VALUE"),
-        (["--threads", "0"], "at least one thread"),
+        (["--threads", "0"], "threads must be at least 1"),
         (["--seconds", "-1"], "deadline"),
     ],
 )

@@ -81,7 +81,7 @@ def test_threads_reach_every_way() -> None:
 
 
 def test_too_few_threads_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least one thread"):
+    with pytest.raises(ValueError, match="threads must be at least 1"):
         outlive.probe(line("ADD"), threads=0)
 
 

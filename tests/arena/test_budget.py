@@ -86,14 +86,14 @@ def test_a_margin_under_a_tenth_is_tight() -> None:
     tight = weigh(plan, budget(99 * MIB))
     assert tight.word == "tight"
     assert tight.margin_bytes == 9 * MIB
-    assert "less than a tenth" in tight.reasons[0]
+    assert "less than 10%" in tight.reasons[0]
 
 
 def test_a_file_that_does_not_fit_beside_it_is_tight_and_not_worse() -> None:
     plan = sketch(peak_bytes=10 * MIB, total_bytes=90 * MIB)
     verdict = weigh(plan, budget(64 * MIB))
     assert verdict.word == "tight"
-    assert "reads its pages again" in verdict.reasons[0]
+    assert "the system reads it again" in verdict.reasons[0]
 
 
 def test_what_is_free_just_now_never_makes_more_than_tight() -> None:

@@ -84,3 +84,27 @@ def test_all_that_is_held_is_resident(steps: list[tuple[int, bool]]) -> None:
     spans = sorted(piece for _, piece in held if piece[0] >= 0)
     for (start, size), (following, _) in pairwise(spans):
         assert start + size <= following, "no two pieces share a byte"
+
+
+def test_only_the_pages_that_were_written_to_are_there() -> None:
+    heap = GlibcHeap()
+    piece = heap.allocate(8 * MIB, written=False)
+    before = heap.resident_bytes
+    heap.write(piece, 16 * KIB, at=4 * MIB)
+    heap.write(piece, 16 * KIB, at=4 * MIB)
+    assert 16 * KIB <= heap.resident_bytes - before <= 24 * KIB
+
+
+def test_a_small_piece_holds_the_end_up_only_where_there_are_no_small_gaps() -> None:
+    kept = {}
+    for has_small_gaps in (False, True):
+        heap = GlibcHeap()
+        heap.free(heap.allocate(4 * MIB))  # so that the next ones are not mapped
+        heap.has_small_gaps = has_small_gaps
+        for _ in range(2):
+            temporary = heap.allocate(2 * MIB)
+            heap.allocate(100)
+            heap.free(temporary)
+            heap.allocate(1500)
+        kept[has_small_gaps] = heap.resident_bytes
+    assert kept[False] > 4 * MIB > 3 * MIB > kept[True]

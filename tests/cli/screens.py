@@ -1,13 +1,15 @@
 """What a terminal shows of the main commands, kept as files in `golden/` at 60, 80 and 120 columns.
 
-    python -m tests.cli.screens        write them anew; look at each before you commit it
+    python -m tests.cli.screens [NAME ...]     write them anew; look at each before you commit it
 
-Numbers that a clock, a scheduler or a processor decides are `#` in the files.
+Figures that a clock, a scheduler or a processor decides are `#`, and always as wide: they are masked in the
+page, before it is drawn. Columns, line breaks and indents are therefore those of the real command.
 """
 
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
 import pty
 import re
@@ -16,23 +18,32 @@ import subprocess
 import sys
 import tempfile
 import termios
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
 from pathlib import Path
+from typing import Any
 
+from outlive.rendering import page as ui
 from outlive.verbs.demo import copy_demo_models
 from tests.cli.processes import COMMAND, environment
 
 FOLDER = Path(__file__).parent / "golden"
 COLUMNS = (60, 80, 120)
+_ROOT = Path(__file__).parents[2]
 _SECONDS = 300
 _UNIT = r"(?:B|KB|MB|GB|KiB|MiB|GiB|bytes|ms|us|s|dB)"
 # A number with a unit or a percent sign, with a fraction, or with thousands.
-_VOLATILE = re.compile(rf"(?<![\w.])(?:\d[\d,]*(?=\s+{_UNIT}\b|%)|\d[\d,]*(?:\.\d+)+|\d{{1,3}}(?:,\d{{3}})+)")
+_VOLATILE = re.compile(
+    rf"(?<![\w.])(?:\d[\d,.]*(?=\s+{_UNIT}\b|%)|\d[\d,]*(?:\.\d+)+|\d{{1,3}}(?:,\d{{3}})+)"
+)
+_MASK = "##.#"
+_NEXT = "--- next ---\n"
+_MASK_OF_KIND = {"bytes": "##.# KiB", "bar": "##.# KiB", "share": "##.#%"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """A command to show. With `measured`, numbers are masked, and where lines are broken does not count."""
+    """A command to show. With `measured`, figures are masked."""
 
     words: str
     measured: bool = False
@@ -71,19 +82,34 @@ SCREENS = {
 
 def shown(screen: Screen, columns: int) -> str:
     """What a terminal of that width shows of a command, without colours; complaints come last."""
+    if screen.measured:
+        return _drawn(screen.words)[COLUMNS.index(columns)]
+    return "".join(_run([*COMMAND, *screen.words.split()], columns))
+
+
+@functools.cache
+def _drawn(words: str) -> list[str]:
+    """A command that runs once, drawn at each width: what it measures takes time."""
+    command = [sys.executable, "-m", "tests.cli.screens", "--masked", *words.split()]
+    out, err = _run(command, COLUMNS[0])
+    return [screen + err for screen in out.split(_NEXT)[: len(COLUMNS)]]
+
+
+def _run(command: list[str], columns: int) -> tuple[str, str]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "models"
         list(copy_demo_models(folder))
-        out, err = _run(screen.words.split(), folder, columns)
-    return masked(out + err) if screen.measured else out + err
+        return _run_in(folder, command, columns)
 
 
-def _run(words: list[str], folder: Path, columns: int) -> tuple[str, str]:
+def _run_in(folder: Path, command: list[str], columns: int) -> tuple[str, str]:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    settings = environment(NO_COLOR="1", COLUMNS=str(columns), OUTLIVE_CACHE=str(folder.parent / "cache"))
+    settings = environment(
+        NO_COLOR="1", COLUMNS=str(columns), OUTLIVE_CACHE=str(folder.parent / "cache"), PYTHONPATH=str(_ROOT)
+    )
     process = subprocess.Popen(
-        [*COMMAND, *words], cwd=folder, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, env=settings
+        command, cwd=folder, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, env=settings
     )
     os.close(theirs)
     with os.fdopen(ours, "rb", buffering=0) as terminal:
@@ -108,21 +134,58 @@ def _plain(sent: bytes) -> str:
 
 
 def masked(text: str) -> str:
-    """The text with `#` for digits of sizes, times, shares and fractions; counts, codes and shapes stay."""
-    text = re.sub(r"[▁▂▃▄▅▆▇█▏▎▍▌▋▊▉]", "~", text)
-    return _VOLATILE.sub(lambda found: re.sub(r"\d", "#", found[0]), text)
+    """The text with the mask for sizes, times, shares and fractions; counts, codes, shapes and units stay."""
+    return _VOLATILE.sub(_MASK, text)
 
 
-def words_of(text: str) -> str:
-    """What does not depend on where lines are broken, or how wide a column is."""
-    # How wide the columns of candidates are, and so where they are cut, depends on the times beside them.
-    text = text.partition("\nCandidates\n")[0]
-    text = re.sub(r"[\s~]+", " ", text).replace("\\ ", "")
-    return re.sub(rf"[#.,]*#(?: ?{_UNIT}\b)?", "#", text)
+def masked_page(part: Any) -> Any:
+    """A page, or a part of it, with its figures masked."""
+    if isinstance(part, str) and not isinstance(part, Enum):
+        return masked(part)
+    if isinstance(part, tuple):
+        return tuple(map(masked_page, part))
+    if isinstance(part, ui.Table):
+        return replace(part, caption=masked(part.caption), rows=[_masked_row(part, row) for row in part.rows])
+    if isinstance(part, ui.Chart):
+        return replace(part, summary=masked(part.summary), data={})
+    if not is_dataclass(part) or isinstance(part, (ui.Column, type)):
+        return part
+    return replace(part, **{field.name: masked_page(getattr(part, field.name)) for field in fields(part)})
+
+
+def _masked_row(table: ui.Table, row: Any) -> tuple[ui.Cell, ...]:
+    """Cells as text of a fixed width; counts stay."""
+    cells = zip(table.columns, row, strict=True)
+    return tuple(_masked_cell(column, value) for column, value in cells)
+
+
+def _masked_cell(column: ui.Column, value: ui.Cell) -> ui.Cell:
+    if isinstance(value, (int, float)) and column.kind in _MASK_OF_KIND:
+        return _MASK_OF_KIND[column.kind]
+    return _MASK if isinstance(value, float) else masked(ui.cell_text(column, value))
+
+
+def show_masked(words: list[str]) -> int:
+    """The command in this process; its page, masked, at each width."""
+    from outlive.cli.main import main as command
+    from outlive.rendering.console import print_parts
+    from outlive.rendering.media import text
+
+    draw, pages = text.draw_text, list[Any]()
+    text.draw_text = lambda page, detail=0: pages.append((masked_page(page), detail)) or iter(())
+    code = command(words)
+    for columns in COLUMNS:
+        os.environ["COLUMNS"] = str(columns)
+        for page, detail in pages:
+            print_parts(draw(page, detail), sys.stdout)
+        sys.stdout.write(_NEXT)
+    return code
 
 
 def main() -> int:
     """Write every screen."""
+    if sys.argv[1:2] == ["--masked"]:
+        return show_masked(sys.argv[2:])
     FOLDER.mkdir(exist_ok=True)
     chosen = sys.argv[1:] or list(SCREENS)
     for name in chosen:

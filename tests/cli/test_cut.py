@@ -76,7 +76,7 @@ def test_shapes_and_constants(tmp_path: Path) -> None:
         (["--outputs", ","], "no output was chosen"),
         (["--outputs", "image"], "nothing is left"),
         (["--input-shape", "1x96x96x3"], "lacks a name or a value; write it as image=1x96x96x3"),
-        (["--input-shape", "image=1xa"], "is no shape"),
+        (["--input-shape", "image=1xa"], "is not a shape"),
         (["--make-constant", "image=nowhere.npy"], "nowhere.npy"),
         (["--make-constant", f"image={__file__}"], "is not an array"),
         (["--make-input", "probabilities"], "nothing is left"),

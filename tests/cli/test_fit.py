@@ -86,7 +86,7 @@ def test_nothing_fits_is_exit_code_4(tmp_path: Path, capsys: pytest.CaptureFixtu
     ("words", "said"),
     [
         (["--ram", "lots"], "not a size"),
-        (["--ram", "1MB", "--max-loss", "some"], "no share"),
+        (["--ram", "1MB", "--max-loss", "some"], "not a share"),
         (["--ram", "1MB", "--metric", "accuracy"], "file.py:function"),
         (["--ram", "1MB", "--samples", "nowhere"], "no samples"),
         (["--ram", "1MB", "--plot", "front.pdf"], ".svg or .png"),

@@ -172,7 +172,7 @@ def test_a_broken_file_has_its_findings(tmp_path: Path, capsys: pytest.CaptureFi
         (["--input", "image=1x-64x64x3"], "no possible shape"),
         (["--input", "image=1x99999999x99999999x3"], "more than 1,099,511,627,776 elements"),
         (["--input", "image=1x64x64x5"], "cannot be planned"),
-        (["--input", "picture"], "is no shape"),
+        (["--input", "picture"], "is not a shape"),
         (["--batch", "0"], "batch is a number"),
         (["--threads", "0"], "threads is a number"),
         (["--device", "raspbery-pi-zero-2w"], "did you mean raspberry-pi-zero-2-w"),

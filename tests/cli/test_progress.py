@@ -17,7 +17,7 @@ from outlive.quant.samples import count_samples
 from outlive.units import Count, Step
 from tests.cli.processes import run, run_on_terminal
 
-HEALTHY, INT8 = (str(demo_models.path(name)) for name in ("healthy", "healthy_int8"))
+HEALTHY, INT8, DEADLY = (str(demo_models.path(name)) for name in ("healthy", "healthy_int8", "deadly"))
 
 
 def plain(sent: str) -> str:
@@ -114,6 +114,31 @@ def test_fit_says_how_many_candidates_there_are() -> None:
     assert steps
     assert all(step.steps.total is not None and step.steps < step.steps.total for step in steps)
     assert re.match(r"0 of \d+ tried, 0 fit; ", heard[0])
+
+
+def test_run_says_which_stage_it_is_in_and_which_call_of_how_many() -> None:
+    heard: list[str] = []
+    outlive.run(HEALTHY, repeat=3, tell=heard.append)
+    assert heard == ["load", "allocate", "set", "invoke", "invoke 2", "invoke 3", "get", "free"]
+    counts = [(words.steps, words.steps.total) for words in heard if isinstance(words, Step)]
+    assert [count for count in counts if count[1]] == [(0, 3), (1, 3), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (
+            ("leak", HEALTHY, "--cycle", "invoke", "--repeat", "60000", "--seconds", "4"),
+            r"repeating .*\d+/60000 .*\d:\d\d",
+        ),
+        (("leak", HEALTHY, "--seconds", "3"), r"repeating: load \(1 of 3\): \d+ rounds, .*; at most 3 s +0:"),
+        (("run", HEALTHY, "--accelerator", "reference", "--repeat", "500"), r"running .*\d+/500 .*\d:\d\d"),
+        (("diagnose", DEADLY), r"diagnosing .*\d+/\d+ .*:"),
+    ],
+)
+def test_what_takes_more_than_a_second_says_how_far_it_is(words: tuple[str, ...], shown: str) -> None:
+    _, sent = run_on_terminal(*words)
+    assert re.search(shown, plain(sent)), plain(sent)[:2000]
 
 
 def test_samples_are_counted_before_they_are_read(tmp_path: Path) -> None:

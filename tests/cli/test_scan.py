@@ -237,7 +237,7 @@ def test_rows_of_wrong_kinds_are_no_rows(
         (["--against", __file__], "holds no row of a scan"),
         (["--device", "toaster"], "unknown device 'toaster'"),
         (["--on", "spark://x"], "unknown engine"),
-        (["--jobs", "0"], "at least one job"),
+        (["--jobs", "0"], "jobs must be at least 1"),
         (["--memory", "lots"], "is not a size"),
         (["--repeat", "0"], "at least one call"),
         (["--seconds", "0"], "has passed already"),

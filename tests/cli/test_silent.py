@@ -121,7 +121,7 @@ def test_a_delegate_that_fell_back_is_told(tmp_path: Path, capsys: Capture) -> N
 @pytest.mark.parametrize("word", ["libidle.so,fast", ",speed=high"])
 def test_a_delegate_is_a_library_with_options(word: str, capsys: Capture) -> None:
     assert main(["run", HEALTHY, "--delegate", word]) == 2
-    assert "is no delegate" in capsys.readouterr().err
+    assert "is not a delegate" in capsys.readouterr().err
 
 
 def test_the_doctor_tells_what_is_wrong_with_the_machine(

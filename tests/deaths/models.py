@@ -26,6 +26,29 @@ def dividing() -> bytes:
     return _two_in(tensors, "FLOOR_MOD")
 
 
+def looking_up() -> bytes:
+    """GATHER from a table of ten rows, by indices that are the input."""
+    table = tensor("table", "FLOAT32", (10, 2), buffer=1)
+    tensors = [tensor("ids", "INT32", (1, 4)), table, tensor("rows", "FLOAT32", (1, 4, 2))]
+    model = tree(tensors, operators=[_op(0, [1, 0], [2], "Gather")], codes=[{"builtin_code": "GATHER"}])
+    model["buffers"] = [{}, {"data": bytes(10 * 2 * 4)}]
+    return write(model)
+
+
+def filling(kind: str = "FILL") -> bytes:
+    """A tensor as large as the input says: FILL checks the sizes, RANDOM_UNIFORM does not."""
+    tensors = [tensor("sizes", "INT32", (2,)), tensor("filled", "FLOAT32", (2, 2))]
+    operands = [0]
+    if kind == "FILL":
+        tensors.insert(1, tensor("value", "FLOAT32", (), buffer=1))
+        operands = [0, 1]
+    options = "Fill" if kind == "FILL" else "Random"
+    made = _op(0, operands, [len(tensors) - 1], options)
+    model = tree(tensors, operators=[made], codes=[{"builtin_code": kind}])
+    model["buffers"] = [{}, {"data": bytes(4)}]
+    return write(model)
+
+
 def aborting() -> bytes:
     """SUB of 16-bit numbers without a scale: the runtime checks that late, and aborts."""
     tensors = [tensor(name, "INT16", (2,)) for name in ("a", "b", "difference")]

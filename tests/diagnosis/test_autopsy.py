@@ -183,7 +183,7 @@ def test_the_command_reads_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["autopsy", str(log)]) == 0
     shown = capsys.readouterr().out
     assert "out-of-memory" in shown
-    assert "python3 (process 42)" in shown
+    assert "python3 (process 42, 8kB)" in shown
     assert main(["autopsy", str(log), "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["kind"], document["cause"]) == ("autopsy", "out-of-memory")

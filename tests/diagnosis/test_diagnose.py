@@ -11,6 +11,7 @@ import pytest
 
 import outlive
 from outlive.process.flight import OpSeen
+from outlive.units import Step
 from tests.deaths import models
 from tests.deaths.restrictions import linux_only
 from tests.deaths.scenes import DEADLY, HEALTHY, TOO_BIG
@@ -43,7 +44,11 @@ def test_a_deadly_model_is_taken_apart() -> None:
     assert "reference kernels" in diagnosis.works_with
     assert diagnosis.verdict is not None
     assert diagnosis.verdict.remedies[0].command == f"outlive run {DEADLY} --accelerator reference"
-    assert "trying it as it is" in heard
+    assert heard[0] == "running it as it is"
+    steps = [words for words in heard if isinstance(words, Step)]
+    assert len(steps) == len(heard)
+    assert all(step.steps.total is not None and step.steps < step.steps.total for step in steps)
+    assert any(step.startswith("locating the operator: trying operators 0 to ") for step in steps)
 
 
 def test_a_healthy_model_runs_whatever_is_tried() -> None:

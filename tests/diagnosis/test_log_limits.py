@@ -50,13 +50,19 @@ def test_a_death_at_the_start_of_a_large_log_is_found(tmp_path: Path) -> None:
     assert "middle" in told.not_read
 
 
-def test_a_death_in_the_middle_of_a_large_log_is_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_death_in_the_middle_of_a_large_log_is_found(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "large.log"
+    bare = encoding.replace("16", "16-le") if encoding == "utf-16" else encoding
+    line = "all is well, and will be for long\n".encode(bare)
     with path.open("wb") as file:
+        file.write("\ufeff".encode(bare) if encoding in ("utf-16", "utf-16-be") else b"")
         for number in range(30):
-            file.write(b"all is well, and will be for long\n" * 30_000)
-            file.write(DEATH if number == 10 else b"")
-    assert outlive.autopsy(path).signal == "SIGSEGV"
+            file.write(line * 30_000)
+            file.write(DEATH.decode().encode(bare) if number == 10 else b"")
+    told = outlive.autopsy(path)
+    assert told.signal == "SIGSEGV"
+    assert "middle" in told.not_read
 
 
 def test_a_pipe_that_never_ends_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:

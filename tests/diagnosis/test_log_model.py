@@ -88,7 +88,7 @@ def test_a_death_for_memory_is_told_with_the_plan() -> None:
     told = outlive.autopsy(
         "Out of memory: Killed process 42 (python3) total-vm:9kB, anon-rss:8kB", model=TOO_BIG
     )
-    assert "By its plan the model needs" in told.meaning
+    assert "According to the plan, the model needs" in told.meaning
     arena = "Failed to resize buffer. Requested: 135056, available 130752, missing: 4304"
     assert "an arena of" in outlive.autopsy(arena, model=HEALTHY).meaning
 

@@ -78,6 +78,9 @@ def test_only_measured_figures_may_differ() -> None:
         ("error[D504]", "error[D505]"),
         ("311,296 bytes", "311,297 bytes"),
         ("exit 3", "exit 4"),
+        ("took 37 ms", "took 37 KiB"),
+        ("12.5 MiB left", "12.5% left"),
+        ("3.1 ms", "3.1"),
     )
     assert [pair for pair in same if mask(pair[0]) != mask(pair[1])] == []
     assert [pair for pair in other if agrees(*pair)] == []
@@ -113,6 +116,26 @@ def test_a_fork_ends_as_a_shell_does(line: str, tmp_path: Path, server: PageServ
 )
 def test_what_needs_a_shell_gets_one(line: str, tmp_path: Path) -> None:
     assert plain_words(line, tmp_path)[:1] != ["outlive"]
+
+
+# Lines of `sh` blocks that no test can run, and why; the README's are run in a fresh clone by test_readme.py.
+NOT_RUN = {
+    "git clone ": "needs the network",
+    "python -m venv .venv": "the test runs in such an environment",
+    "pip install ": "needs a package index",
+    "outlive notebook install": "changes the IPython profile; tests/jupyter runs it in another one",
+}
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name != "README.md"], ids=lambda page: page.stem
+)
+def test_a_block_that_is_not_run_has_a_reason(page: Path) -> None:
+    blocks = re.findall(
+        r"^```(?:sh|bash|shell)\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    lines = [line for block in blocks for line in block.splitlines() if line.strip()]
+    assert [line for line in lines if not line.startswith(tuple(NOT_RUN))] == []
 
 
 def test_pages_have_something_to_run() -> None:

@@ -86,7 +86,7 @@ def test_the_first_screen_is_short() -> None:
         "## Platforms",
         "## Known limitations",
         "## Five numbers",
-        "notebook install",
+        "outlive[jupyter]",
     ):
         assert name in text
     assert len(re.findall(r"^- \*\*", text.partition("## Five numbers")[2], re.MULTILINE)) == 5

@@ -54,13 +54,13 @@ def _is_elsewhere(url: str) -> bool:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_quiet_and_fits(name: str, site: Path, browser: Any) -> None:
-    # On a phone: `test_no_page_is_wider_than_a_phone`.
-    with opened(browser, site / name, LAPTOP) as page:
-        page.wait_for_selector("h1")
-        width, room = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        assert width <= room, f"{name} is {width} px wide in a window of {room}"
-        images = "[...document.images].filter((one) => one.complete && !one.naturalWidth).length"
-        assert page.evaluate(images) == 0
+    for size in (LAPTOP, PHONE):
+        with opened(browser, site / name, size) as page:
+            page.wait_for_selector("h1")
+            width, room = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            assert width <= room, f"{name} is {width} px wide in a window of {room}"
+            images = "[...document.images].filter((one) => one.complete && !one.naturalWidth).length"
+            assert page.evaluate(images) == 0
 
 
 def test_no_page_is_wider_than_a_phone(site: Path, browser: Any) -> None:

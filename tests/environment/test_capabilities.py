@@ -49,7 +49,7 @@ def test_a_package_is_there_gone_or_damaged() -> None:
     assert [row.state for row in rows] == [State.OK, State.MISSING, State.MISSING]
     assert rows[0].remedy == ""
     assert rows[1].remedy == "pip install ai-edge-litert"
-    assert "files are gone" in rows[2].found
+    assert "files are missing" in rows[2].found
     assert rows[2].remedy == "pip install --force-reinstall ai-edge-litert"
     assert check_package(LITERT, None, True).state is State.LIMITED
 
@@ -124,7 +124,7 @@ def test_isolation() -> None:
     assert {row.state for row in check_isolation(trials(), None)} == {State.OK}
     rows = {row.name: row for row in check_isolation(trials(fork="no", memfd="no", oom_score_adj="no"), 1)}
     assert [rows[name].state for name in ("fork", "memfd", "oom_score_adj")] == [State.LIMITED] * 3
-    assert rows["ptrace"].found == "works on our own children, Yama ptrace_scope 1"
+    assert rows["ptrace"].found == "works on child processes, Yama ptrace_scope 1"
     without = check_isolation(trials(process="Resource temporarily unavailable"), None)
     assert [row.name for row in without] == ["processes"]
     assert not Environment(checks=without).ready
@@ -211,7 +211,7 @@ def test_answers_of_a_process_that_was_killed_in_the_middle() -> None:
     )
     assert seen.ptrace == "the process was killed by SIGSYS"
     nothing = read_answers("", 1)
-    assert nothing.process == "the process that tried it ended with exit code 1"
+    assert nothing.process == "the test process ended with exit code 1"
     assert "signal 250" in read_answers("", -250).process
 
 

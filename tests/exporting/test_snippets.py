@@ -244,5 +244,5 @@ def test_types_that_a_language_lacks_are_refused() -> None:
     assert make_snippet(model, "c").text
     with pytest.raises(ValueError, match="uint32: LiteRT's Java interface has no such type"):
         make_snippet(model, "java")
-    with pytest.raises(ValueError, match="no language of ours; choose of python"):
+    with pytest.raises(ValueError, match="not a supported language; choose from python"):
         make_snippet(model, "cobol")

@@ -167,7 +167,7 @@ class Campaign:
                 self._count(json.loads(line))
 
     def run(self, trials: Sequence[Trial], until: float = float("inf")) -> bool:
-        """Make those that have not been made; False if the time was up before."""
+        """Make those that have not been made; False if time limit reached before."""
         missing = [trial for trial in trials if str(trial) not in self.known]
         for verb, group in groupby(missing, key=lambda trial: trial.verb):
             if not self._run_verb(verb, list(group), until):

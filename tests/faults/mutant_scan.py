@@ -4,7 +4,7 @@
 
 Nine files in ten are mutants; file N follows from seed N alone. The rows are in FOLDER/rows.jsonl, and a scan
 that was cut off goes on there. Prints one JSON object; exit code 1 if a row is a bug of ours or of a lost
-process, 75 if the time was up.
+process, 75 if time limit reached.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def make_models(folder: Path, count: int) -> None:
 
 
 def scan(folder: Path, descriptors: int, seconds: float | None) -> bool:
-    """Scan with so many descriptors in every process; False if the time was up first."""
+    """Scan with so many descriptors in every process; False if time limit reached first."""
     command = [
         "sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh",
         sys.executable, "-c", _OUTLIVE, "scan", str(folder / "models"), "--run", "--no-cache",

@@ -282,12 +282,12 @@ def test_notes_that_make_no_sense_are_forgotten() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({}, "say how much memory there is"),
+        ({}, "give the available memory"),
         ({"ram": "8MB", "device": "raspberry-pi-pico"}, "not both"),
-        ({"ram": "0"}, "no room at all"),
+        ({"ram": "0"}, "leaves no memory"),
         ({"ram": "some"}, "not a size"),
-        ({"ram": "1MB", "flash": 0}, "no room at all"),
-        ({"ram": "1MB", "max_loss": "many"}, "no share"),
+        ({"ram": "1MB", "flash": 0}, "leaves no memory"),
+        ({"ram": "1MB", "max_loss": "many"}, "not a share"),
         ({"ram": "1MB", "max_loss": 2}, "between 0% and 100%"),
         ({"ram": "1MB", "seconds": 0}, "more than 0"),
         ({"ram": "1MB", "jobs": 0}, "1 or more"),
@@ -354,7 +354,7 @@ def test_the_card_says_what_the_terminal_says() -> None:
     assert "<b>mine" not in card["text/html"]
     assert "print(1)" in card["text/html"]
     assert "\x1b" not in card["text/plain"]
-    assert "fits: as it is" in card["text/plain"]
+    assert "fits: unchanged" in card["text/plain"]
     nothing = replace(fit, chosen=None, shortage=Shortage(smallest=chosen, op=3, op_type="CONV_2D"))
     card = card_bundle(page_of(nothing))
     assert "o-bad" in card["text/html"]

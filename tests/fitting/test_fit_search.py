@@ -189,7 +189,7 @@ def test_a_microcontroller_is_planned_to_the_byte() -> None:
     every = outlive.fit(one.model, device=pico, samples=one.samples, all=True)
     ran = [row for row in every.candidates if row.fits and row.peak_bytes is not None]
     assert len({row.peak_bytes for row in ran}) > 1
-    assert any("no microcontroller is at hand" in note for note in every.notes)
+    assert any("not run on a microcontroller" in note for note in every.notes)
     large, small = max(row.peak_bytes for row in ran), min(row.peak_bytes for row in ran)
     for ram in (large, large - 1, small, small - 1):
         device = replace(pico, ram_bytes=ram, largest_block_bytes=None)
@@ -284,7 +284,7 @@ def builder(model: outlive.Model, folder: Path) -> candidate_builder.CandidateBu
 def test_a_quantized_model_is_not_quantized_again() -> None:
     fit = outlive.fit(demo_models.path("healthy_int8"), ram="20KB", accelerator="builtin")
     said = {row.reason for row in fit.candidates if row.candidate.recipe}
-    assert said == {"it is quantized already"}
+    assert said == {"it is already quantized"}
 
 
 def test_a_loss_that_is_too_much_is_not_chosen() -> None:
@@ -351,7 +351,7 @@ def test_time_that_is_up_ends_it_with_what_is_known() -> None:
     fit = outlive.fit(one.model, ram="1KB", seconds=0.01, cache=False)
     assert fit.stopped == "seconds"
     assert fit.chosen is None
-    assert any(row.reason == "the time was up" for row in fit.candidates)
+    assert any(row.reason == "time limit reached" for row in fit.candidates)
 
 
 def test_an_interruption_ends_it_with_what_is_known() -> None:

@@ -205,8 +205,8 @@ def _engine_children() -> list[int]:
     ("on", "words"),
     [
         ("spark://x", "unknown engine 'spark://x'; use local"),
-        ("dask://", "names no host"),
-        ("dask://host:port", "names no host"),
+        ("dask://", "has no host"),
+        ("dask://host:port", "has no host"),
         ("dask://127.0.0.1:9", "no Dask scheduler answers"),
     ],
 )
@@ -218,5 +218,5 @@ def test_engines_that_there_are_not(on: str, words: str, monkeypatch: pytest.Mon
 
 
 def test_no_jobs_at_all() -> None:
-    with pytest.raises(ValueError, match="at least one job"), open_engine("local", 0):
+    with pytest.raises(ValueError, match="jobs must be at least 1"), open_engine("local", 0):
         pass

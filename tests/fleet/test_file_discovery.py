@@ -150,7 +150,7 @@ def test_a_folder_that_may_not_be_entered_has_a_row(closed: Path) -> None:
         }
     seen = examine_task(task(closed / "closed"))
     assert seen.outcome == "unreadable"
-    assert "cannot be listed" in seen.note
+    assert "cannot list this folder" in seen.note
 
 
 def test_a_list_that_is_not_there(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_model_too_large_for_the_budget_is_reported_and_not_run() -> None:
     row = examine(task(DEMO["too_big"], run=True, memory_bytes=64_000_000))
     assert (row.outcome, row.run, row.death) == ("too large", None, None)
     assert "not run:" in row.note
-    assert "61.0 MiB to be had" in row.note
+    assert "61.0 MiB available" in row.note
 
 
 def test_a_damaged_file(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_bug_of_ours_costs_its_own_row(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(examining, "check_reading", broken)
     row = examine(task(DEMO["healthy"]))
     assert row.outcome == "failed"
-    assert row.note == "a bug of outlive: ZeroDivisionError: planted"
+    assert row.note == "a bug in outlive: ZeroDivisionError: planted"
 
 
 @pytest.mark.parametrize(

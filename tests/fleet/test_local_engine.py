@@ -149,7 +149,7 @@ def test_a_process_that_is_stopped_is_not_waited_for(
     nothing_left: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local_engine, "_LOOK_MS", 10)
-    with pytest.raises(ProcessLost, match="was stopped, and did not go on"):
+    with pytest.raises(ProcessLost, match="was stopped and did not resume"):
         list(LocalEngine(1).results(made.stand_still, iter([made.task("a")])))
 
 

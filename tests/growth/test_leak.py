@@ -137,7 +137,7 @@ def test_an_exception_in_the_first_round_is_the_callers() -> None:
 def test_what_cannot_be_repeated_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"has no function missing; it has .*native_100_kb"):
         leak("missing")
-    with pytest.raises(ValueError, match="say which function"):
+    with pytest.raises(ValueError, match="name the function"):
         outlive.leak(str(SCRIPT))
     with pytest.raises(ValueError, match="file not found"):
         outlive.leak(f"{tmp_path}/none.py::f")

@@ -78,7 +78,7 @@ def test_a_function_that_raises_at_once_shows_its_traceback(capsys: pytest.Captu
     ("words", "said"),
     [
         (["none.py::f"], "file not found: none.py"),
-        ([str(SCRIPT)], "say which function"),
+        ([str(SCRIPT)], "name the function"),
         ([target("missing")], "has no function missing"),
         ([target("nothing"), "--ram", "many"], "'many' is not a size"),
         ([target("nothing"), "--plot", "growth.gif"], "writes .svg or .png"),

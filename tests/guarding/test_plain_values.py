@@ -296,11 +296,11 @@ def test_of_a_worker_that_runs_models_nothing_is_mapped() -> None:
         try:
             reader.leases(number, 4096, [(0, 1)])
         except ValueError as error:
-            assert "more than can be meant" in str(error)
+            assert "exceed the protocol's limit" in str(error)
             break
     else:
         pytest.fail("it takes segments without end")
-    with pytest.raises(ValueError, match="more than can be meant"):
+    with pytest.raises(ValueError, match="exceed the protocol's limit"):
         reader.leases(1, 4096, [(0, 5 << 30)])
     reader.close()
     os.close(descriptor)

@@ -28,6 +28,7 @@ LAYERS = (
         "errors",
         "names",
         "records",
+        "results",
         "units",
         "version",
         "threads",

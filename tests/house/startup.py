@@ -11,7 +11,17 @@ from typing import Any
 
 # Native runtimes must never come into the parent process; the others would make `import outlive` slow.
 UNWANTED_MODULES = frozenset(
-    {"ai_edge_litert", "tensorflow", "tflite_runtime", "IPython", "ipykernel", "numpy", "rich", "jinja2"}
+    {
+        "ai_edge_litert",
+        "tensorflow",
+        "tflite_runtime",
+        "IPython",
+        "ipykernel",
+        "jinja2",
+        "numpy",
+        "pandas",
+        "rich",
+    }
 )
 UNWANTED_LIBRARIES = ("litert", "tensorflow", "tflite")  # in the name of a mapped library, in any case
 

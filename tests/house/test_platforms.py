@@ -92,7 +92,7 @@ _OTHER = {
     **{f"child/{name}": [] for name in operating_system.__all__ if name not in operating_system._TRACING},
 }
 # They alone need what traces, which a platform may do without.
-_NURSERIES = ("nursery_main", "running_op")
+_TRACERS = ("nursery_main", "running_op", "trace_kernel")
 _LOAD = """
 import importlib, json, sys
 folder, modules = json.load(sys.stdin)
@@ -123,7 +123,7 @@ def other_platform(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("fault", ["", "from outlive.platforms.posix import features"])
 def test_all_of_outlive_loads_on_another_platform(other_platform: Path, fault: str) -> None:
     (other_platform / "planted.py").write_text(fault, "utf-8")
-    extras = ("jupyter", "pytest_plugin", "platforms", *_NURSERIES)
+    extras = ("jupyter", "pytest_plugin", "platforms", *_TRACERS)
     assert _do_not_load(other_platform, "outlive", extras) == (["outlive.planted"] if fault else [])
 
 
@@ -131,7 +131,7 @@ def test_all_of_outlive_loads_on_another_platform(other_platform: Path, fault: s
 def test_child_processes_load_on_another_platform(other_platform: Path, fault: str) -> None:
     (other_platform / "process" / "child" / "planted.py").write_text(fault, "utf-8")
     folder = other_platform / "process" / "child"
-    failures = _do_not_load(folder, "outlive_child", _NURSERIES)
+    failures = _do_not_load(folder, "outlive_child", _TRACERS)
     assert failures == (["outlive_child.planted"] if fault else [])
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 TIMEOUT_S = 180  # a busy machine is slow, not wrong
+_AGAIN_S = 20
 _TOKEN = "a-token-for-tests"
 
 
@@ -24,7 +25,13 @@ class JupyterServer:
     """The server; `root` is the folder of its notebooks, `records` that of the records of deaths."""
 
     def __init__(
-        self, folder: Path, *, application: str = "jupyterlab", words: str = "", **environment: str
+        self,
+        folder: Path,
+        *,
+        application: str = "jupyterlab",
+        words: str = "",
+        stdin: int = subprocess.DEVNULL,
+        **environment: str,
     ) -> None:
         self.root, self.records = folder / "notebooks", folder / "records"
         self.root.mkdir()
@@ -48,6 +55,7 @@ class JupyterServer:
         self.process = subprocess.Popen(
             [sys.executable, "-m", application, *given, *words.split()],
             env={**inherited, **folders, **environment},
+            stdin=stdin,
             stdout=self._log,
             stderr=subprocess.STDOUT,
             cwd=self.root,
@@ -124,7 +132,7 @@ def wait_for(condition: Callable[[], Any], complaint: Callable[[], str] = str) -
 
 
 @contextlib.contextmanager
-def serving(folder: Path, **options: str) -> Iterator[JupyterServer]:
+def serving(folder: Path, **options: Any) -> Iterator[JupyterServer]:
     """A server, from its start to its end."""
     server = JupyterServer(folder, **options)
     try:
@@ -133,15 +141,42 @@ def serving(folder: Path, **options: str) -> Iterator[JupyterServer]:
         server.close()
 
 
-def run_cell(server: JupyterServer, kernel: str, source: str, *, wait: bool = True) -> list[dict[str, Any]]:
+def run_cell(
+    server: JupyterServer, kernel: str, source: str, *, wait: bool = True, patience_s: float = TIMEOUT_S
+) -> list[dict[str, Any]]:
     """Have a kernel run a cell, through the server's websocket; the messages about it, up to its end.
 
-    Without `wait` nothing is waited for but that the request has been passed on.
+    Without `wait` nothing is waited for but that the cell has begun. TimeoutError if nothing was
+    heard for as long as there is patience.
     """
-    return asyncio.run(_run_cell(server, kernel, source, wait))
+    return asyncio.run(_run_cell(server, kernel, source, wait, patience_s))
 
 
-async def _run_cell(server: JupyterServer, kernel: str, source: str, wait: bool) -> list[dict[str, Any]]:
+def streamed(said: list[dict[str, Any]]) -> str:
+    """What a cell has printed."""
+    return "".join(one["content"]["text"] for one in said if one["msg_type"] == "stream")
+
+
+def pid_of(server: JupyterServer, kernel: str, before: int = 0) -> int:
+    """The kernel's process; after a death, that of the new kernel, once it answers.
+
+    What is sent while a kernel starts again is lost, and its answer never comes: so it is sent again.
+    """
+    found: list[int] = []
+
+    def has_answered() -> bool:
+        with contextlib.suppress(asyncio.TimeoutError, ValueError):
+            said = run_cell(server, kernel, "import os; print(os.getpid())", patience_s=_AGAIN_S)
+            found.append(int(streamed(said)))
+        return bool(found) and found[-1] != before
+
+    wait_for(has_answered, server.log)
+    return found[-1]
+
+
+async def _run_cell(
+    server: JupyterServer, kernel: str, source: str, wait: bool, patience_s: float
+) -> list[dict[str, Any]]:
     from tornado.httpclient import HTTPRequest
     from tornado.websocket import websocket_connect
 
@@ -156,9 +191,10 @@ async def _run_cell(server: JupyterServer, kernel: str, source: str, wait: bool)
     message = {"header": header, "parent_header": {}, "metadata": metadata, "content": content}
     await connection.write_message(json.dumps({**message, "channel": "shell", "buffers": []}))
     seen: list[dict[str, Any]] = []
-    ends = {"execute_reply", "idle"}  # which come by different ways
-    while wait and ends:
-        text = await asyncio.wait_for(connection.read_message(), TIMEOUT_S)
+    # The reply and "idle" come by different ways; the input comes back when the cell begins.
+    ends = {"execute_reply", "idle"} if wait else {"execute_input"}
+    while ends:
+        text = await asyncio.wait_for(connection.read_message(), patience_s)
         assert text is not None, server.log()
         heard = json.loads(text)
         state = heard["content"].get("execution_state")

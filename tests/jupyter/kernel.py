@@ -8,9 +8,12 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from jupyter_client.manager import start_new_async_kernel
+
+from tests.deaths import scenes
 
 # A busy machine is slow, not wrong.
 _TIMEOUT_S = 300
@@ -55,6 +58,16 @@ class Kernel:
     @property
     def pid(self) -> int:
         return int(self.manager.provisioner.process.pid)
+
+    @property
+    def recorder(self) -> int:
+        """The process that records this kernel, which has a tracer besides."""
+        (found,) = (
+            child
+            for child in scenes.children(self.pid)
+            if b"watch_kernel" in Path(f"/proc/{child}/cmdline").read_bytes()
+        )
+        return found
 
     def run(self, code: str, stop_when: Callable[[], object] | None = None, counted: bool = True) -> Cell:
         """Run a cell; press the button with the square as soon as something is so, if that is asked for."""

@@ -27,7 +27,7 @@ class LabPage:
 
     def open(self, sources: list[str], address: str = "lab/tree") -> None:
         """Write a notebook with these cells, and open it."""
-        cells = [
+        cells: list[dict[str, Any]] = [
             {"cell_type": "code", "id": f"c{place}", "execution_count": None, "metadata": {},
              "outputs": [], "source": source}
             for place, source in enumerate(sources)
@@ -103,12 +103,13 @@ def notebook(
     kernel: str = "python3",
     address: str = "lab/tree",
     scheme: str = "light",
+    name: str = "",
 ) -> Iterator[LabPage]:
     """A notebook with these cells in JupyterLab; its kernel is ended with it."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
     context.set_default_timeout(1000 * TIMEOUT_S)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    lab = LabPage(server, context.new_page(), f"{uuid.uuid4().hex[:8]}.ipynb", kernel)
+    lab = LabPage(server, context.new_page(), name or f"{uuid.uuid4().hex[:8]}.ipynb", kernel)
     try:
         lab.open(sources, address)
         yield lab

@@ -13,10 +13,9 @@ import pytest
 import outlive
 from outlive import demo_models
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
-from outlive.jupyter import extension
 from outlive.kernel_deaths.record import KernelDeaths, Record
 from outlive.meter import Point
-from outlive.rendering.media.notebook import card_bundle
+from outlive.rendering.media.notebook import card_bundle, page_of_any
 from outlive.rendering.page import Column, Page, PageVerdict, Section, Table
 from outlive.rendering.pages.error import error_page
 from outlive.verbs.blackbox import explain_death
@@ -49,8 +48,8 @@ def assert_sound(html: str) -> None:
     page.close()
     assert page.open == []
     known = {"div", "style", "pre", "span", "table", "tr", "td", "details", "summary", "svg", "text"}
-    known |= {"p", "b", "code", "ul", "li", "th", "br"}
-    assert {tag for tag, _ in page.seen} <= known | {"polyline", "polygon", "line"}
+    known |= {"p", "b", "i", "code", "ul", "ol", "li", "th", "thead", "tbody", "br"}
+    assert {tag for tag, _ in page.seen} <= known | {"polyline", "line", "rect", "circle", "title"}
     for _, attributes in page.seen:
         assert not [name for name in attributes if name.startswith("on") or name in ("src", "href")]
     assert not re.search(r"url\(|@import|https?://|<script", html)
@@ -70,7 +69,7 @@ class PageCard:
     """The card of a page, of a result, or of a finding."""
 
     def __init__(self, result: Any) -> None:
-        self._bundle = card_bundle(result) if isinstance(result, Page) else extension.bundle_of(result)
+        self._bundle = card_bundle(result if isinstance(result, Page) else page_of_any(result))
 
     def html(self) -> str:
         return self._bundle["text/html"]
@@ -118,6 +117,46 @@ def test_a_card_says_what_the_text_says() -> None:
         assert word in card.plain()
 
 
+def test_the_verdict_comes_first_and_the_evidence_is_folded() -> None:
+    html = PageCard(outlive.diagnose(demo_models.path("deadly"))).html()
+    said = html.partition("</style>")[2]
+    assert said.index("crashes: SIGSEGV in invoke") < said.index("Cause") < said.index("Evidence")
+    assert "<details><summary>Evidence" in said
+    assert '<details class="o-finding o-edge-bad" open>' in said
+
+
+def test_of_many_findings_the_first_is_open() -> None:
+    html = PageCard(outlive.check(demo_models.path("wasteful"))).html()
+    assert html.count('<details class="o-finding o-edge-plain" open>') == 1
+    assert html.count('<details class="o-finding o-edge-plain">') == 5
+
+
+def test_the_card_of_a_comparison_names_both_files() -> None:
+    drift = outlive.compare(demo_models.path("healthy"), demo_models.path("healthy_int8"))
+    card = PageCard(drift)
+    assert "<b>healthy_int8.tflite against healthy.tflite</b>" in card.html()
+    for heading in ("Quantization error", "Outputs", "Error added by each layer", "SQNR of each layer"):
+        assert heading in card.html()
+    assert card.html().count("<svg") == 2
+    assert_sound(card.html())
+
+
+def test_columns_that_say_nothing_are_left_out() -> None:
+    columns = tuple(Column(title=f"c{number}", detail=number % 2) for number in range(10))
+    rows = [(1, 2, 3, None, "", 6, 7, 8, 9, 10)]
+    section = Section(id="s", title="s", blocks=(Table(id="t", caption="x", columns=columns, rows=rows),))
+    page = Page(title="x", kind="check", verdict=PageVerdict(tone="plain", word="w"), sections=(section,))
+    html = PageCard(page).html()
+    assert [name for name in (f"c{number}" for number in range(10)) if f">{name}<" in html] == [
+        "c0", "c1", "c2", "c5", "c6", "c7", "c8", "c9",
+    ]  # fmt: skip
+    wide = dataclasses.replace(section.blocks[0], rows=[tuple(range(1, 11))])
+    html = PageCard(
+        dataclasses.replace(page, sections=(dataclasses.replace(section, blocks=(wide,)),))
+    ).html()
+    assert [f"c{number}" for number in range(10) if f">c{number}<" in html] == ["c0", "c2", "c4", "c6", "c8"]
+
+
 def _flight(points: list[Point]) -> PageCard:
     return PageCard(outlive.Flight(died=True, stage="invoke", signal="SIGSEGV", timeline=tuple(points)))
 
@@ -136,16 +175,13 @@ def test_a_report_as_long_as_a_book_is_cut() -> None:
     section = Section(id="s", title="s", blocks=(table,))
     verdict = PageVerdict(tone="plain", word="long")
     html = PageCard(Page(title="x", kind="check", verdict=verdict, sections=(section,))).html()
-    assert "and 99800 more" in html
+    assert "and 99900 more" in html
     assert_sound(html)
 
 
-@pytest.mark.parametrize("place", [*extension.RESULTS, *extension.FINDINGS])
-def test_every_card_is_for_a_class_that_there_is(place: tuple[str, str]) -> None:
-    from importlib import import_module
-
-    kind: Any = getattr(import_module(place[0]), place[1])
-    assert kind.__module__ == place[0]  # what IPython looks it up by
+def test_a_result_draws_itself_without_the_extension() -> None:
+    plan = outlive.plan(demo_models.path("healthy"))
+    assert plan._repr_html_() == PageCard(plan).html()
 
 
 def test_front_ends_do_not_align_our_tables() -> None:

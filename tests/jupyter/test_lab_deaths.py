@@ -15,12 +15,13 @@ from tests.browser.chromium import chromium
 from tests.deaths.restrictions import linux_only
 from tests.jupyter.jupyter_server import JupyterServer, serving, wait_for
 from tests.jupyter.lab_page import LabPage, notebook
-from tests.jupyter.test_server_watch import HANG, bare_python, kernel_spec
-from tests.repetition import repeats, rounds
+from tests.jupyter.test_server_watch import DEADLY, HANG, bare_python, kernel_spec
+from tests.repetition import each_round, repeats
 
 pytest.importorskip("jupyterlab", reason="needs JupyterLab: pip install jupyterlab")
 pytestmark = linux_only
 __all__ = ["bare_python"]
+ten_times = each_round(1, soak=10)
 
 OVERFLOW = """import sys
 sys.setrecursionlimit(10 ** 8)
@@ -31,8 +32,9 @@ Deep().x
 """
 DEATHS = {
     "SIGSEGV": (
-        "import faulthandler\ndef innermost():\n    faulthandler._sigsegv()\ninnermost()",
-        "segmentation fault (SIGSEGV) at cell [{0}]:3 in innermost. Begin the cell with %%outlive",
+        DEADLY,
+        "segmentation fault (SIGSEGV) in LOCAL_RESPONSE_NORMALIZATION (operator 3) during invoke, at cell "
+        "[{0}]:4 in <module>. Invalid operator option: radius = -16 (deadly.tflite). Begin the cell with",
     ),
     "SIGABRT": (
         "import os\nos.abort()",
@@ -69,12 +71,12 @@ def browser() -> Iterator[Any]:
         yield found
 
 
+@ten_times
 @repeats
-def test_each_death_is_told_where_it_happened(server: JupyterServer, browser: Any) -> None:
+def test_each_death_is_told_where_it_happened(server: JupyterServer, browser: Any, round_number: int) -> None:
     """One notebook: each cell kills the kernel in its own way, and the next runs in the one that follows."""
-    sources = [source for source, _ in DEATHS.values()] * rounds(1, soak=10)
-    with notebook(server, browser, sources) as lab:
-        for place, said in enumerate([said for _, said in DEATHS.values()] * rounds(1, soak=10)):
+    with notebook(server, browser, [source for source, _ in DEATHS.values()]) as lab:
+        for place, (_, said) in enumerate(DEATHS.values()):
             lab.run(place)
             card = lab.cell(place).locator(".outlive-death .outlive-sentence")
             card.wait_for()
@@ -84,6 +86,7 @@ def test_each_death_is_told_where_it_happened(server: JupyterServer, browser: An
             assert in_dialog.inner_text() == card.inner_text()
             lab.accept_dialog()
             wait_for(lambda: lab.state() == "idle")  # until then Jupyter shows no other dialog
+        assert "builtin::local_response_norm::Eval" in lab.cell(0).locator(".outlive-death").text_content()
         assert lab.said == []
         # It is shown, and not a part of the notebook.
         lab.page.keyboard.press("Control+s")
@@ -91,7 +94,9 @@ def test_each_death_is_told_where_it_happened(server: JupyterServer, browser: An
         wait_for(lambda: all(not cell["outputs"] for cell in json.loads(saved.read_text())["cells"]))
 
 
-def test_a_kill_for_memory(server: JupyterServer, browser: Any) -> None:
+@ten_times
+@repeats
+def test_a_kill_for_memory(server: JupyterServer, browser: Any, round_number: int) -> None:
     cgroup = make_cgroup(400_000_000)
     if cgroup is None:
         pytest.skip("needs a memory cgroup of its own, which root (or whoever it was handed to) can make")
@@ -127,12 +132,16 @@ def test_memory_is_shown_in_colour_before_it_is_too_late(server: JupyterServer, 
         assert lab.page.locator(".outlive-nearly-full").count() == 0
         assert cgroup.add(int(lab.cell(0).locator(".jp-OutputArea-output").inner_text()))
         lab.run(1)
-        lab.page.locator(".outlive-memory.outlive-nearly-full").wait_for()
+        full = lab.page.locator(".outlive-memory.outlive-nearly-full", has_text="; kept grew by 286 MiB")
+        full.wait_for()
+        assert "Fastest-growing variable: kept, 286 MiB more in cell [2]" in full.get_attribute("title")
         lab.run(2)
         lab.page.locator(".outlive-nearly-full").wait_for(state="detached")
 
 
-def test_a_hang_that_the_user_restarts(server: JupyterServer, browser: Any) -> None:
+@ten_times
+@repeats
+def test_a_hang_that_the_user_restarts(server: JupyterServer, browser: Any, round_number: int) -> None:
     with notebook(server, browser, ["x = 1", HANG]) as lab:
         lab.run(0)
         lab.wait_for_prompt(0, "[1]")
@@ -149,10 +158,12 @@ def test_a_hang_that_the_user_restarts(server: JupyterServer, browser: Any) -> N
         assert "at cell [2]:4 in <module>, when the kernel was restarted." in said
 
 
+@ten_times
+@repeats
 def test_a_kernel_of_an_environment_without_outlive(
-    server: JupyterServer, browser: Any, bare_python: str
+    server: JupyterServer, browser: Any, bare_python: str, round_number: int
 ) -> None:
-    name = kernel_spec(server, "bare", [bare_python, "-m", "ipykernel_launcher"])
+    name = kernel_spec(server, f"bare{round_number}", [bare_python, "-m", "ipykernel_launcher"])
     source, said = DEATHS["SIGSEGV"]
     with notebook(server, browser, ["x = 1", source], kernel=name) as lab:
         lab.run(0)
@@ -220,8 +231,11 @@ def test_every_button_does_what_it_says(server: JupyterServer, dead: LabPage) ->
 
 def test_details_and_the_list_of_deaths(server: JupyterServer, dead: LabPage) -> None:
     page = dead.page
-    dead.card().get_by_role("button", name="Details").click()
-    page.frame_locator(".outlive-page iframe").get_by_text("SIGABRT").first.wait_for()
+    for _ in range(2):
+        page.locator(".lm-TabBar-tab", has_text=dead.name).first.click()
+        dead.card().get_by_role("button", name="Details").click()
+        page.frame_locator(".outlive-page iframe").get_by_text("SIGABRT").first.wait_for()
+    assert page.locator(".lm-TabBar-tab[data-id^='outlive-death-']").count() == 1
     page.locator(".lm-TabBar-tab[data-id='outlive-kernel-deaths']").click()
     listed = page.locator(".outlive-list li")
     listed.first.wait_for()
@@ -239,13 +253,40 @@ def test_the_keyboard_reaches_every_button_and_screen_readers_are_told(dead: Lab
         assert buttons.nth(place).evaluate("node => node === document.activeElement")
     page.keyboard.press("Enter")  # the last one dismisses the card
     page.locator(".outlive-death").wait_for(state="detached")
+    assert page.evaluate("document.activeElement.closest('.jp-Notebook') !== null")
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_it_can_be_read_in_light_and_dark(dead: LabPage, theme: str) -> None:
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_can_be_read_in_light_and_dark(server: JupyterServer, browser: Any, theme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    dead.page.evaluate(f"document.body.dataset.jpThemeLight = '{str('Light' in theme).lower()}'")
-    results = axe.Axe().run(dead.page, context=".outlive-death")
+    settings = "lab/api/settings/@jupyterlab/apputils-extension:themes"
+    server.ask(settings, method="PUT", body={"raw": json.dumps({"theme": f"JupyterLab {theme.title()}"})})
+    # The system's colours are those that Jupyter does not have.
+    with notebook(server, browser, [DEATHS["SIGABRT"][0]], scheme=OTHER[theme]) as lab:
+        lab.run(0)
+        lab.card().locator("summary").first.click()
+        lab.dialog().locator(".outlive-sentence").wait_for()
+        assert_accessible(axe, lab, ".jp-Dialog .outlive-sentence")
+        lab.accept_dialog()
+        assert_accessible(axe, lab, ".outlive-death")
+        lab.page.locator(".outlive-memory", has_text="MiB").wait_for()
+        lab.page.locator(".outlive-memory").evaluate("node => node.classList.add('outlive-nearly-full')")
+        assert_accessible(axe, lab, ".outlive-memory")
+        lab.card().get_by_role("button", name="Details").click()
+        page = lab.page.frame_locator(".outlive-page iframe")
+        page.get_by_role("button", name="Copy").first.click()
+        wait_for(lambda: lab.page.evaluate("navigator.clipboard.readText()") == "%%outlive")
+        assert page.locator("html").get_attribute("data-theme") == theme
+        lab.page.locator(".lm-TabBar-tab[data-id='outlive-kernel-deaths']").click()
+        lab.page.locator(".outlive-list li").first.wait_for()
+        assert_accessible(axe, lab, ".outlive-list")
+
+
+OTHER = {"light": "dark", "dark": "light"}
+
+
+def assert_accessible(axe: Any, lab: LabPage, context: str) -> None:
+    results = axe.Axe().run(lab.page, context=context)
     assert results.violations_count == 0, results.generate_report()
 
 
@@ -258,6 +299,11 @@ def test_notebook_7_shows_the_same(server: JupyterServer, browser: Any) -> None:
         lab.run(1)
         found = lab.card().locator(".outlive-sentence").inner_text()
         assert found.startswith(f"Cell [2] died: {said.format(2)}")
+        assert lab.dialog().locator(".outlive-sentence").inner_text() == found
+        lab.accept_dialog()
+        lab.card().get_by_role("button", name="Details").click()  # there are no tabs: a dialog
+        lab.page.frame_locator(".jp-Dialog .outlive-page iframe").get_by_text("os._exit").first.wait_for()
+        lab.accept_dialog()
 
 
 def test_what_is_built_is_of_these_sources() -> None:

@@ -11,7 +11,7 @@ import pytest
 import outlive
 from outlive.cli.main import main
 from outlive.kernel_deaths import record_store
-from outlive.process.child.watcher import death_record
+from outlive.process.child.watcher import notes_file
 
 DEATH: dict[str, Any] = {
     "pid": 7, "busy": True, "status": 11, "started": 1.0, "ended": 2.0, "notebook": "a.ipynb",
@@ -32,8 +32,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def dead(folder: Path) -> None:
-    death_record.write_private(str(folder / "20260101-101010-7.json"), DEATH)
-    death_record.write_private(str(folder / "20260102-101010-8.shown.json"), {**DEATH, "status": 0x300})
+    notes_file.write_private(str(folder / "20260101-101010-7.json"), DEATH)
+    notes_file.write_private(str(folder / "20260102-101010-8.shown.json"), {**DEATH, "status": 0x300})
 
 
 def test_the_last_death_is_told(dead: None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,7 +96,7 @@ def test_records_can_be_removed_and_recording_switched_off(
 def test_what_is_to_be_done_is_about_a_cell(
     folder: Path, capsys: pytest.CaptureFixture[str], content: dict[str, Any], code: str, words: str
 ) -> None:
-    death_record.write_private(str(folder / "one.json"), {**DEATH, **content})
+    notes_file.write_private(str(folder / "one.json"), {**DEATH, **content})
     assert main(["blackbox", "-v"]) == 0
     said = capsys.readouterr().out
     assert f"error[{code}]" in said
@@ -106,7 +106,7 @@ def test_what_is_to_be_done_is_about_a_cell(
 
 
 def test_a_death_between_cells_offers_no_cell(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    death_record.write_private(str(folder / "one.json"), {**DEATH, "busy": False, "status": 9})
+    notes_file.write_private(str(folder / "one.json"), {**DEATH, "busy": False, "status": 9})
     assert main(["blackbox"]) == 0
     assert "%%outlive" not in capsys.readouterr().out
 

@@ -49,6 +49,11 @@ DEATHS: dict[str, tuple[str, str, str | None, str]] = {
     "SIGBUS": (BUS, "D504", "SIGBUS", "cell [2]:6 in <module>"),
     "SIGILL": ("import os, signal\nos.kill(os.getpid(), signal.SIGILL)", "D507", "SIGILL", "cell [2]:2"),
     "a thread's": (THREAD, "D504", "SIGSEGV", "cell [2]:3 in work"),
+    "an operator": (
+        f"import outlive\noutlive.unprotect()\nfrom ai_edge_litert.interpreter import Interpreter\n"
+        f"dying = Interpreter({scenes.DEADLY!r})\ndying.allocate_tensors()\ndying.invoke()",
+        "O109", "SIGSEGV", "operator 3, LOCAL_RESPONSE_NORMALIZATION",
+    ),
     "C exit": ("import ctypes\nctypes.CDLL(None)._exit(9)", "D509", None, "in a cell"),
 }  # fmt: skip
 
@@ -202,7 +207,7 @@ def test_a_death_between_cells_is_told_as_such(kernel: Kernel, shelf: Path) -> N
 
 
 def test_a_kill_that_takes_the_recorder_along_is_still_a_record(kernel: Kernel) -> None:
-    (recorder,) = scenes.children(kernel.pid)
+    recorder = kernel.recorder
     kernel.die(f"import os\nos.kill({recorder}, 9)\nos.kill(os.getpid(), 9)")
     kernel.restart(now=True)
     said = kernel.run(LOAD).plain()
@@ -224,7 +229,7 @@ def test_another_notebook_does_not_show_it(kernel: Kernel, shelf: Path) -> None:
 def test_stack_dumps_also_go_where_the_user_wants_them(kernel: Kernel, tmp_path: Path) -> None:
     wanted = tmp_path / "my_faults.txt"
     kernel.run(f"import faulthandler\nfile = open({str(wanted)!r}, 'w')\nfaulthandler.enable(file)")
-    (recorder,) = scenes.children(kernel.pid)
+    recorder = kernel.recorder
     assert wait_for(lambda: str(wanted) in _opened(recorder)), "the recorder looks four times a second"
     kernel.die("faulthandler._sigsegv()")
     assert wait_for(lambda: "Fatal Python error: Segmentation fault" in wanted.read_text())
@@ -255,7 +260,7 @@ def test_a_crash_of_a_forked_copy_is_not_the_kernels(kernel: Kernel, shelf: Path
 
 
 def test_a_kernel_without_its_recorder_goes_on(kernel: Kernel) -> None:
-    (recorder,) = scenes.children(kernel.pid)
+    recorder = kernel.recorder
     os.kill(recorder, signal.SIGKILL)
     scenes.wait_for_death({recorder})
     cell = kernel.run("import os, time\nos.write(2, b'still heard\\n')\ntime.sleep(2)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
@@ -15,6 +16,7 @@ from outlive.kernel_deaths import record_store as store
 from outlive.kernel_deaths.record import Record
 from outlive.meter import process_start, read_boot_id
 from outlive.process.child.watcher import death_record, notes_file
+from outlive.process.child.watcher.observation import StderrTee
 from outlive.verbs.judging import JUDGE
 
 ME = {"session": "kernel-1.json", "notebook": "", "folder": "here"}
@@ -30,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def put(name: str, **content: Any) -> None:
     row = {"session": "", "notebook": "", "folder": "", "busy": True, "status": 11, **content}
     store.home().mkdir(parents=True, exist_ok=True)
-    death_record.write_private(str(store.home() / f"{name}.json"), row)
+    notes_file.write_private(str(store.home() / f"{name}.json"), row)
 
 
 def test_there_is_nothing_on_an_empty_shelf() -> None:
@@ -75,7 +77,10 @@ def test_a_death_is_shown_to_whom_it_concerns(content: dict[str, Any], mine: boo
 @pytest.mark.parametrize(
     "text",
     ["", "{", "[]", "null", '{"cell": 3, "timeline": [1, {}], "oom_kills": ["a", 2], "status": "x"}',
-     '{"timeline": {}, "cell": {"files": [], "number": true, "source": 5}, "ended": "now"}'],
+     '{"timeline": {}, "cell": {"files": [], "number": true, "source": 5}, "ended": "now"}',
+     '{"evidence": {"frames": [3, {}], "op_type": 4, "op_index": "x", "model_files": 7, "memory": [],'
+     ' "division": [1], "fault_address": "0x0", "op_candidates": {}, "untraced": 5}}',
+     '{"evidence": [1]}'],
 )  # fmt: skip
 def test_a_damaged_record_harms_nobody(text: str) -> None:
     put("bad")
@@ -198,3 +203,29 @@ def test_no_folder_takes_the_name_of_a_record(monkeypatch: pytest.MonkeyPatch) -
         death_record.remove_folder(str(folder))
         put(name)
     assert len(store.names()) == 5
+
+
+def test_standard_error_that_is_read_slowly_is_kept_and_without_a_reader_dropped() -> None:
+    source, given = os.pipe()
+    read, target = os.pipe()
+    os.set_blocking(target, False)
+    tee = StderrTee(source, target)
+    os.write(given, b"last words")
+    assert tee.read()
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(target, b"x" * 4096)
+    tee.write()  # the pipe is full
+    assert tee.wants()[1] == target
+    os.read(read, 1 << 20)
+    tee.write()
+    assert os.read(read, 1 << 20) == b"last words"
+    os.write(given, b"more")
+    assert tee.read()
+    os.close(read)
+    tee.write()
+    assert tee.target == -1
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(target)
+    tee.close_source()
+    os.close(given)

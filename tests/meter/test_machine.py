@@ -59,6 +59,12 @@ def test_v2_the_smallest_limit_on_the_way_up_counts(tmp_path: Path) -> None:
     assert machine.cgroup_used_bytes == 77
 
 
+@pytest.mark.parametrize(("group", "spares"), [("1\n", False), ("0\n", True)])
+def test_v2_says_whether_a_container_is_ended_as_a_whole(tmp_path: Path, group: str, spares: bool) -> None:
+    files = {"a/memory.max": GIB, "a/memory.oom.group": group, "a/b/memory.max": "max\n"}
+    assert read_machine(v2(tmp_path, "/a/b", files)).oom_spares_others is spares
+
+
 def test_v2_unlimited(tmp_path: Path) -> None:
     machine = read_machine(v2(tmp_path, "/a", {"a/memory.max": "max\n", "a/memory.current": "9\n"}))
     assert (machine.cgroup_version, machine.cgroup_limit_bytes, machine.cgroup_used_bytes) == (2, None, 9)

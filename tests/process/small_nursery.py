@@ -214,7 +214,7 @@ def main():
         left = True
     except ChildProcessError:
         left = False
-    kept = sum(len(value) for value in vars(the_tracer).values())
+    kept = sum(len(value) for value in vars(the_tracer).values() if not callable(value))
     print(json.dumps({"results": results, "children_left": left, "kept": kept}))
 
 

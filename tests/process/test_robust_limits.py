@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,9 @@ def machine(**sizes: Any) -> MachineMemory:
         ({"cgroup_limit_bytes": 64 * GB, "cgroup_used_bytes": 2 * GB}, 9.5 * GB),
         ({"available_bytes": None}, 15.2 * GB),
         ({"available_bytes": None, "total_bytes": None}, None),
+        # Where only the worker would be killed, nothing has to be kept back.
+        ({"oom_spares_others": True}, 10 * GB),
+        ({"oom_spares_others": True, "cgroup_limit_bytes": GB, "cgroup_used_bytes": GB // 4}, 0.75 * GB),
     ],
 )
 def test_the_default_is_most_of_what_is_left(sizes: dict[str, Any], expected: float | None) -> None:
@@ -50,7 +55,7 @@ def test_what_is_asked_for_is_taken() -> None:
 
 @pytest.mark.parametrize("limits", [{"memory": 0}, {"memory": "0KB"}, {"seconds": 0}, {"seconds": -1}])
 def test_nothing_is_not_a_limit(limits: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"leaves no room|has passed"):
+    with pytest.raises(ValueError, match=r"leaves no memory|has passed"):
         Limits(**limits)
 
 
@@ -81,6 +86,44 @@ def test_what_is_only_reserved_is_not_refused_in_a_small_container() -> None:
     Path(facts["path"]).rmdir()
     assert facts["plain"] == facts["guarded"] == 1 << 30  # more than the container has
     assert (facts["same"], facts["threads"]) == (True, 64)
+
+
+NEARLY_ALL_THAT_IS_LEFT = """
+from outlive.meter import make_cgroup, read_machine
+cgroup = make_cgroup(500_000_000)
+if cgroup is None or not cgroup.add(os.getpid()):
+    say(refused=True)
+    sys.exit()
+
+def hold(size):
+    return len(bytearray(b"x") * size)
+
+guarded = outlive.guard(hold)
+guarded(1)
+machine = read_machine()
+left = machine.cgroup_limit_bytes - machine.cgroup_used_bytes
+time.sleep(1.1)  # until the default limit is read anew
+say(left=left, held=guarded(left - 25_000_000), path=str(cgroup.path))
+try:
+    guarded(2 * left)
+except outlive.OutliveError as error:
+    say(code=error.finding.code)
+"""
+
+
+@linux_only
+def test_what_would_run_plainly_is_not_refused_by_default() -> None:
+    own = make_cgroup(GB)
+    if own is None:
+        pytest.skip("needs a memory cgroup of its own, which root (or whoever it was handed to) can make")
+    own.close()
+    facts = scenes.play(NEARLY_ALL_THAT_IS_LEFT)
+    while Path(facts["path"]).exists():  # a killed process leaves it a moment later; the time-out ends this
+        with contextlib.suppress(OSError):
+            Path(facts["path"]).rmdir()
+        time.sleep(0.01)
+    assert facts["held"] == facts["left"] - 25_000_000  # 50 MB used to be kept back
+    assert facts["code"] in ("D501", "D502")  # and the parent lives
 
 
 def stack_limit(pid: object) -> str:

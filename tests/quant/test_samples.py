@@ -114,7 +114,7 @@ def test_what_cannot_be_used_is_refused_with_a_finding(given: Any, code: str) ->
     ("given", "words"),
     [
         (5, "samples are arrays"),
-        ("nowhere.npz", "there are no samples at 'nowhere.npz'"),
+        ("nowhere.npz", "no samples at 'nowhere.npz'"),
         ([{"y": GIVEN[0]}], "no input is named 'y'"),
         ([{}], "no value for input 'x'"),
     ],

@@ -53,7 +53,7 @@ def test_models_without_anything_in_common_are_called_different() -> None:
     main_graph["operators"] = [{"opcode_index": 0, "inputs": [0], "outputs": [2]}]
     main_graph["outputs"] = [2]
     drift = outlive.compare(WHOLE, write(tree), GIVEN)
-    assert any("no operator of one model has a partner" in note for note in drift.notes)
+    assert any("no operator of one model matches" in note for note in drift.notes)
     assert not any("no operator" in note for note in outlive.compare(WHOLE, WHOLE, GIVEN).notes)
 
 

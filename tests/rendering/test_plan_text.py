@@ -144,7 +144,7 @@ def test_rows_of_a_sweep() -> None:
 
 
 def test_devices_are_listed_with_their_documents() -> None:
-    text = plain(draw_text(page_of(outlive.devices())))
+    text = plain(draw_text(page_of(outlive.devices()), 1))
     assert "Microcontrollers" in text
     assert "RP2040 Datasheet" in text
 

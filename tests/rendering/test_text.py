@@ -18,6 +18,7 @@ from outlive import demo_models
 from outlive.finding import Evidence, Fault, Finding, Remedy, Severity, Tag
 from outlive.meter import Point
 from outlive.model import Model, Quantization
+from outlive.rendering import page as ui
 from outlive.rendering import page_of
 from outlive.rendering.finding_text import (
     command_lines,
@@ -315,3 +316,40 @@ def test_memory_over_time_is_a_curve_in_a_line() -> None:
     steps = line.strip()
     assert len(steps) >= 40
     assert list(steps) == sorted(steps), "it grows, and so do the blocks"
+
+
+def at_width(columns: int, *rows: tuple[str, ...], spec: str) -> list[str]:
+    table = ui.Table("t", "", ui.columns(spec), rows)
+    page = ui.Page(title="m", kind="plan", verdict=ui.PageVerdict("good", "ok"), subtitle="m.tflite",
+                   sections=(ui.Section("s", "S", (table,)),))  # fmt: skip
+    console = Console(file=io.StringIO(), width=columns, markup=False, highlight=False, no_color=True)
+    with console.capture() as capture:
+        for part in draw_text(page):
+            console.print(part)
+    return [line.rstrip() for line in capture.get().splitlines()][3:]
+
+
+ROWS = (
+    ("7", "DEPTHWISE_CONV_2D", "int8 weights", ""),
+    ("1", "MEAN", "float", "the quantizer has no recipe for this operator"),
+)
+HEADS = "operators: number | type: mono | result | reason: wide"
+
+
+def test_a_table_breaks_between_words_and_puts_a_reason_below_its_row() -> None:
+    wide = at_width(120, *ROWS, spec=HEADS)
+    assert len(wide) == 3
+    assert wide[2].endswith("float         the quantizer has no recipe for this operator")
+    assert at_width(60, *ROWS, spec=HEADS) == [
+        "  operators  type               result",
+        "          7  DEPTHWISE_CONV_2D  int8 weights",
+        "          1  MEAN               float",
+        "               the quantizer has no recipe for this operator",
+    ]
+
+
+def test_a_table_without_room_becomes_paragraphs() -> None:
+    found = at_width(36, *ROWS, spec=HEADS)
+    assert found[0] == "  operators 7 · type"
+    assert all(len(line) <= 36 for line in found)
+    assert "DEPTHWISE_CONV_2D" in " ".join(found)

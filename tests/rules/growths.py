@@ -94,5 +94,5 @@ def unclear(**fields: Any) -> CycleGrowth:
     """Neither verdict."""
     made = stage(**fields)
     trends = {**made.trends, "held_bytes": Trend(verdict="unclear", low=-9000.0, high=50_000.0)}
-    reason = "memory in RAM: it grew, but ever more slowly or with pauses: it may still settle"
+    reason = "memory in RAM: growth slowed down or paused: it may stop"
     return replace(made, verdict=UNCLEAR, trends=trends, low=-9000.0, high=50_000.0, reason=reason)

@@ -173,7 +173,7 @@ def test_subgraphs_that_are_not_called_are_left_out() -> None:
         ({"input_shapes": {"x": (8,)}}, "has another number of dimensions"),
         ({"input_shapes": {"x": (0, 4)}}, "a dimension is between 1"),
         ({"input_shapes": {"x": (2**30, 2**31 - 1)}}, "it has more than"),
-        ({"input_shapes": {"x": "wide"}}, "is no shape"),
+        ({"input_shapes": {"x": "wide"}}, "is not a shape"),
     ],
 )
 def test_what_cannot_be_cut_is_told(wishes: dict[str, Any], said: str) -> None:

@@ -50,15 +50,15 @@ def same_results(before: bytes, after: bytes) -> None:
 @pytest.mark.parametrize(
     ("build", "words", "ops"),
     [
-        (trim_models.dead, "2 operators whose results nothing uses: 1 ADD, 2 ABS", 1),
+        (trim_models.dead, "2 unused operators: 1 ADD, 2 ABS", 1),
         (trim_models.repeated, "1 copy of constants: 64 B", 2),
-        (trim_models.repeated, "1 constant that nothing uses: 200 B", 2),
+        (trim_models.repeated, "1 unused constant: 200 B", 2),
         (trim_models.copying, "3 operators that only copied: 0 RESHAPE, 1 TRANSPOSE, 2 PAD", 1),
         (trim_models.requantized, "1 operator that only copied: 1 QUANTIZE", 1),
-        (trim_models.cluttered, "2 tensors that nothing refers to", 1),
+        (trim_models.cluttered, "2 unused tensors", 1),
         (trim_models.cluttered, "1 subgraph that nothing calls", 1),
         (trim_models.cluttered, "2 empty buffers", 1),
-        (trim_models.cluttered, "3 kinds of operator that the list names in vain", 1),
+        (trim_models.cluttered, "3 unused operator codes", 1),
         (trim_models.debugged, "places in the source, kept for debugging: 520 B", 1),
         (trim_models.signed, "1 subgraph that nothing calls", 1),
     ],
@@ -94,7 +94,7 @@ def test_what_a_file_numbers_keeps_its_numbers() -> None:
         found = trimmed(before)
         after = outlive.read(found.data)
         assert [len(graph.tensors) for graph in after.subgraphs] == [4, 2]
-        assert found.removed == ("2 empty buffers", "2 kinds of operator that the list names in vain")
+        assert found.removed == ("2 empty buffers", "2 unused operator codes")
         [entry] = after.metadata
         assert bytes(entry.data or b"") == data
 
@@ -120,7 +120,7 @@ def test_what_may_act_beyond_its_outputs_stays(kind: str) -> None:
     tree["operator_codes"][1] = {"builtin_code": kind, "custom_code": "Audit", "version": 1}
     tree["subgraphs"][0]["operators"][1] |= {"builtin_options_type": "NONE", "builtin_options": None}
     found = trimmed(write(tree))
-    assert found.removed[0] == "1 operator whose results nothing uses: 2 ABS"
+    assert found.removed[0] == "1 unused operator: 2 ABS"
     assert [op.type for op in outlive.read(found.data).operators()] == ["RELU", kind]
 
 
@@ -129,7 +129,7 @@ def test_every_field_survives() -> None:
     before = cut_models.tree_of_oddities()
     before["buffers"].append({"data": b"more that nobody uses"})
     found = trimmed(write(before))
-    assert found.removed == ("2 constants that nothing uses: 36 B",)
+    assert found.removed == ("2 unused constants: 36 B",)
     after, whole = tree_of(memoryview(found.data)), tree_of(memoryview(write(before)))
     kept = whole.pop("buffers")[:5]
     assert after.pop("buffers") == kept

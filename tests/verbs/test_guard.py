@@ -29,5 +29,5 @@ def test_a_script_that_dies_is_judged(tmp_path: Path) -> None:
 def test_what_is_no_script_is_told_at_once() -> None:
     with pytest.raises(ValueError, match="file not found"):
         outlive.guard("gone.py")
-    with pytest.raises(TypeError, match="a guard needs a function"):
+    with pytest.raises(TypeError, match="guard expects a function"):
         outlive.guard(42)  # type: ignore[call-overload]

@@ -119,6 +119,16 @@ OF_INPUTS = {
         content=models.dividing(),
         given="np.full(row['shape'], -1 if row['index'] else np.iinfo(row['dtype']).min, row['dtype'])",
     ),
+    "index": Fault(code="I308", content=models.looking_up(), given="np.full(row['shape'], 10, np.int32)"),
+    "divisor": Fault(
+        code="I310",
+        content=models.dividing(),
+        given="np.full(row['shape'], 0 if row['index'] else 7, row['dtype'])",
+    ),
+    "sizes": Fault(code="I311", content=models.filling(), given="np.array([-3, 4], np.int32)"),
+    "unchecked sizes": Fault(
+        code="I311", content=models.filling("RANDOM_UNIFORM"), given="np.array([-3, 4], np.int32)"
+    ),
     "batch": Fault(code="I201", content=SOUND, given="np.zeros(tuple(row['shape'])[1:], np.float32)"),
 }
 
@@ -258,6 +268,28 @@ ENTRY_POINTS: dict[str, Callable[[Fault, str], str]] = {
     "notebook": lambda fault, path: in_notebook(program(fault, path, OURS)),
     "%%outlive": lambda fault, path: in_notebook("%%outlive\n" + program(fault, path)),
 }
+
+
+def with_bytes(content: bytes, given: str) -> None:
+    """A guarded function: it is given the model's bytes, so that no file names it."""
+    code = LITERT + DRIVE.replace("Interpreter({path!r})", "Interpreter(model_content=content)")
+    exec(code.format(given=given), {"content": content})
+
+
+OF_BYTES: dict[str, Callable[[Fault, bytes, Any], str]] = {
+    "Interpreter": lambda fault, content, _: raises(
+        lambda: exec(
+            (OURS + DRIVE.replace("{path!r}", "model_content=content")).format(given=fault.given),
+            {"content": content},
+        )
+    ),
+    "run": lambda fault, content, given: first_error(outlive.run(content, given).findings),
+    "check": lambda fault, content, given: first_error(outlive.check(content, inputs=given)),
+    "diagnose": lambda fault, content, given: str(
+        getattr(outlive.diagnose(content, given).verdict, "code", "")
+    ),
+    "guard": lambda fault, content, _: raises(lambda: outlive.guard(with_bytes)(content, fault.given)),
+}
 # Where a file is opened and no interpreter is asked for.
 OPENERS: dict[str, Callable[[str], str]] = {
     "Interpreter with a limit": lambda path: raises(lambda: outlive.Interpreter(path, memory="512MB")),
@@ -284,6 +316,17 @@ def placed(fault: Fault, folder: Path) -> str:
 def test_a_fault_has_one_code(row: str, column: str, tmp_path: Path) -> None:
     fault = {**OF_FILES, **TOO_NEW, **OF_OPERATORS, **OF_INPUTS}[row]
     assert ENTRY_POINTS[column](fault, placed(fault, tmp_path)) == fault.code
+
+
+@pytest.mark.parametrize("column", OF_BYTES)
+@pytest.mark.parametrize(
+    "row", ["option", "type", "flex", "scale", "index", "divisor", "sizes", "unchecked sizes"]
+)
+def test_a_fault_of_a_model_given_as_bytes_has_the_same_code(row: str, column: str, tmp_path: Path) -> None:
+    fault = {**OF_OPERATORS, **OF_INPUTS}[row]
+    assert isinstance(fault.content, bytes)
+    given = array_of(fault, placed(fault, tmp_path))
+    assert OF_BYTES[column](fault, fault.content, given) == fault.code
 
 
 @pytest.mark.parametrize("column", OPENERS)

@@ -11,6 +11,6 @@ An accelerator that was not tried is reported as not tried. `Coverage` holds all
 
 from outlive.accelerators.coverage import Accelerator, Coverage, Crossing, Documented, OpRefusal
 
-PUBLIC_MODULES = ("configurations", "coverage", "probe")
+PUBLIC_MODULES = ("configurations", "probe")
 
 __all__ = ["Accelerator", "Coverage", "Crossing", "Documented", "OpRefusal"]

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from outlive.finding import Finding, Severity
 from outlive.model import Model
-from outlive.names import safe
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
+from outlive.results import Listed, Summary, file_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +131,8 @@ class WhatIf:
     partitions: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accelerator:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Accelerator(Summary):
     """The operators that one accelerator took, and its results; None is unknown.
 
     `unavailable` says why it could not be tried, and `install` what would have to be done. `device` is what
@@ -170,9 +170,9 @@ class Accelerator:
     from_cache: bool = False
     flight: Any = field(default=None, repr=False, compare=False, metadata=NOT_WRITTEN)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """Its name, and what came of it."""
-        return f"<Accelerator {self.name}: {self.outcome}>"
+        return self.name, self.outcome
 
     @property
     @in_document(flat=True)
@@ -235,7 +235,7 @@ class Documented:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Coverage:
+class Coverage(Listed[Accelerator]):
     """The operators that each accelerator takes, and its results, in the order tried.
 
     `documented` are accelerators that are judged by their documents alone, `unknown` those without one.
@@ -243,6 +243,7 @@ class Coverage:
     """
 
     kind: ClassVar[str] = "delegates"
+    tables = (("accelerators", Accelerator), ("documented", Documented))
 
     path: str | None = field(metadata=NOT_WRITTEN)
     sha256: str = field(metadata=NOT_WRITTEN)
@@ -276,13 +277,6 @@ class Coverage:
             return "died"
         return "errors" if any(item.severity is Severity.ERROR for item in self.findings) else "clean"
 
-    def __getitem__(self, name: str) -> Accelerator:
-        """An accelerator by its name; KeyError if it was not asked for."""
-        for accelerator in self.accelerators:
-            if accelerator.name == name:
-                return accelerator
-        raise KeyError(name)
-
     @property
     def best(self) -> Accelerator | None:
         """The quickest that runs, agrees with the reference kernels and is no software in disguise."""
@@ -290,7 +284,6 @@ class Coverage:
         timed = [one for one in fit if one.milliseconds is not None]
         return min(timed, key=lambda one: one.milliseconds or 0.0, default=None)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """The model, and one word for each accelerator."""
-        rows = ", ".join(f"{one.name} {one.outcome}" for one in self.accelerators)
-        return f"<Coverage of {safe(self.path or 'a model given as bytes', 80)}: {rows}>"
+        return file_name(self.path), ", ".join(f"{one.name} {one.outcome}" for one in self.accelerators)

@@ -136,9 +136,9 @@ def probe_model(
     accelerator die or differ is searched as well.
     """
     if threads is not None and threads < 1:
-        raise ValueError(f"a model runs with at least one thread, not {threads}")
+        raise ValueError(f"threads must be at least 1, not {threads}")
     if not model.subgraphs:
-        raise ValueError("the model has no graph that could be run")
+        raise ValueError("the model has no graph to run")
     known = limits or Limits()
     if known.seconds is None:
         known = Limits(memory=known.memory_bytes, seconds=USUAL_SECONDS)

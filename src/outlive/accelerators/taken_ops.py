@@ -23,8 +23,8 @@ from outlive.units import tensor_bytes
 
 DELEGATE = "DELEGATE"
 # Why the GPU leaves an operator that is outside the one partition it takes.
-ELSEWHERE = "it could take this one, but takes only the largest partition of a graph"
-_UNKNOWN = ("not taken; why is not known", "the runtime's nodes")
+ELSEWHERE = "supported, but only the largest partition of a graph is taken"
+_UNKNOWN = ("not taken; reason unknown", "the runtime's nodes")
 _RULES = "XNNPACK's own rules"
 # litert/compiler/plugin/compiler_plugin.cc of LiteRT: a line for each subgraph, those called first.
 _PARTITIONED = re.compile(
@@ -197,11 +197,11 @@ def _count(model: Model, seen: AcceleratorTrial) -> TakenOps:
         return TakenOps(unavailable="the OpenVINO library that the plugin wants was not found")
     row = _PARTITIONED.search(seen.words)
     if row is None or int(row["all"]) != total:  # composites are taken apart before they are counted
-        return TakenOps(notes=("it does not say which operators it took",) if seen.compiles else ())
+        return TakenOps(notes=("it does not report which operators it took",) if seen.compiles else ())
     count, partitions = int(row["taken"]), int(row["partitions"])
     if count in (0, total):
         return TakenOps(ops_taken=count, taken=tuple(range(count)), partitions=partitions)
-    note = f"it took {count} of {total} operators, and does not say which"
+    note = f"it took {count} of {total} operators, and does not report which"
     return TakenOps(ops_taken=count, partitions=partitions, notes=(note,))
 
 

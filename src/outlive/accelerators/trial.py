@@ -86,7 +86,7 @@ def run_trial(config: AcceleratorConfig, settings: TrialSettings, run: bool = Tr
 def why_not_comparable(op_types: Sequence[str]) -> str:
     """Why outputs of this model cannot be compared; empty if they can."""
     drawn = sorted(_RANDOM.intersection(op_types))
-    return f"{', '.join(drawn)} makes other values at each run" if drawn else ""
+    return f"{', '.join(drawn)} makes different values in each run" if drawn else ""
 
 
 def compare(

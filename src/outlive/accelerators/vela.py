@@ -23,8 +23,8 @@ from outlive.model import Model, Subgraph, read_source
 INSTALL = "pip install ethos-u-vela"
 CONFIGURATION = "ethos-u55-128"
 _PARTITION = "ethos-u"
-_NOT_RUN = f"compiled for {CONFIGURATION} and not run: there is no such NPU here"
-_SILENT = "left on the CPU; it does not say why"
+_NOT_RUN = f"compiled for {CONFIGURATION} and not run: this machine has no such NPU"
+_SILENT = "left on the CPU; no reason given"
 # What may be left of the memory limit is the compiler's own business: RLIMIT_DATA as for workers.
 _START = """\
 import resource, sys
@@ -75,7 +75,7 @@ def compile_model(source: str | bytes, seconds: float | None, memory_bytes: int 
                 cwd=folder,
             )
         except subprocess.TimeoutExpired:
-            return VelaResult(words="", model=None, error=f"it was ended after {seconds:g} s")
+            return VelaResult(words="", model=None, error=f"ended after {seconds:g} s")
         made = Path(folder) / "model_vela.tflite"
         words = done.stdout + done.stderr
         if done.returncode or not made.exists():

@@ -313,10 +313,10 @@ def _tightness(plan: Plan, needed: int, budget: Budget, arena: ArenaSize | None)
     reasons = []
     margin = budget.ram_bytes - needed
     if margin < _TIGHT_SHARE * budget.ram_bytes:
-        reasons.append(f"only {format_bytes(margin, budget.ram_bytes)} are left, less than a tenth")
+        reasons.append(f"only {format_bytes(margin, budget.ram_bytes)} left, less than 10%")
     micro = plan.accelerator == "tflm"
     if not micro and plan.total_bytes is not None and plan.total_bytes > budget.ram_bytes:
-        reasons.append("the mapped file does not fit too: the system reads its pages again in every run")
+        reasons.append("no memory left for the mapped file: the system reads it again in every run")
     if micro and arena is not None and arena.bytes > budget.ram_bytes:
         over = arena.bytes - budget.ram_bytes
         reasons.append(f"a margin of {arena.margin_bytes:,} bytes does not fit, {over:,} too many")

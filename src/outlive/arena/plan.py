@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from outlive.arena.devices import Device, known_devices
 from outlive.finding import Finding
 from outlive.model import Model
-from outlive.names import safe
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
+from outlive.results import Result, file_name
 from outlive.units import format_bytes
 
 # Shapes that replace the file's, by (subgraph, tensor): those of the runtime after a resize.
@@ -182,7 +182,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Plan:
+class Plan(Result):
     """The memory a model will need. Sizes are bytes; `unknown` says in words what is not known.
 
     `peak_bytes` is the most private memory the model adds; the mapped file is `mapped_bytes`, shared and
@@ -191,6 +191,7 @@ class Plan:
     """
 
     kind: ClassVar[str] = "plan"
+    tables = (("placements", Placement), ("ops", OpLoad), ("parts", Part))
 
     path: str | None = field(metadata=NOT_WRITTEN)
     sha256: str = field(metadata=NOT_WRITTEN)
@@ -256,12 +257,12 @@ class Plan:
         refused = self.refusals or any(item.code[:1] in "FO" for item in self.findings)
         return "errors" if refused else "clean"
 
-    def __repr__(self) -> str:
-        """In a line: the file, what it needs, and whether that fits."""
+    def _summary(self) -> tuple[str, str]:
+        """The file, what it needs, and whether that fits."""
         needed = self.min_arena_bytes if self.accelerator == "tflm" else self.peak_bytes
         need = "refused" if needed is None else f"{SAID[self.bound]} {format_bytes(needed)}"
         fits = "" if self.verdict is None else f", {self.verdict.word}"
-        return f"<Plan {safe(self.path or 'bytes', 160)}: {need}{fits}, {self.accelerator}>"
+        return file_name(self.path), f"{need}{fits}, {self.accelerator}"
 
     @property
     @in_document()

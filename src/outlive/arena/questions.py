@@ -78,7 +78,7 @@ def parse_shape(text: str) -> Shape:
     except ValueError:
         sizes = ()
     if len(sizes) != len(words):
-        raise ValueError(f"{text[:80]!r} is no shape; write its dimensions as in 1x224x224x3")
+        raise ValueError(f"{text[:80]!r} is not a shape; write its dimensions as in 1x224x224x3")
     return _possible(sizes, text)
 
 
@@ -221,7 +221,7 @@ def check_shape(sizes: Sequence[object] | str) -> Shape:
     try:
         numbers = tuple(int(size) for size in sizes)  # type: ignore[call-overload]
     except (TypeError, ValueError):
-        raise ValueError(f"{sizes!r:.80} is no shape; give numbers, as in (1, 224, 224, 3)") from None
+        raise ValueError(f"{sizes!r:.80} is not a shape; give numbers, as in (1, 224, 224, 3)") from None
     return _possible(numbers, format_shape(numbers))
 
 

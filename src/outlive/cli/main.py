@@ -76,7 +76,7 @@ Why does it crash?           outlive diagnose m.tflite
 How do I make it fit?        outlive fit m.tflite --ram 8MB
 
 All of this on one screen:   outlive m.tflite
-No model at hand?            outlive demo
+No model yet?                outlive demo
 All commands:                outlive --help
 """
 

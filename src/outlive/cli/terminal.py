@@ -104,14 +104,12 @@ class _Bar:
 
     def __init__(self, what: str) -> None:
         from rich.console import Console
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress
 
-        # The words go last, for they may be cut; not as markup, for names may be in them.
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
         self._what = what
         # Standard output is not rich's to send elsewhere.
         self._progress = Progress(
-            *columns,
+            *_timing_columns(),
             console=Console(stderr=True),
             redirect_stdout=False,
             redirect_stderr=False,
@@ -130,6 +128,7 @@ class _Bar:
         count: Count | None = getattr(words, "steps", None)
         text = safe(words, _MOST_WORDS)
         if count is None or count.total is None or count.total < 2:
+            self._progress.columns = _timing_columns()
             self._progress.update(self._task, description=f"{self._what}: {text}" if self._what else text)
             return
         self._progress.columns = _counting_columns()
@@ -144,7 +143,15 @@ class _Bar:
         )
 
 
+def _timing_columns() -> Any:
+    """For what has no total: the words, not as markup, for names may be in them; and the time so far."""
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    return SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
+
+
 def _counting_columns() -> Any:
+    """For what has a total: a bar and the time left; the words go last, for they may be left out."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
     return (

@@ -26,6 +26,7 @@ from outlive.model.schema import load_schema
 from outlive.names import safe
 from outlive.process.flight import Flight, OpSeen
 from outlive.records import NOT_WRITTEN, in_document, written
+from outlive.results import Result, file_name
 from outlive.rules import find_rule
 from outlive.rules.logged import LoggedFault, finding_of
 
@@ -44,6 +45,37 @@ _MOST_COMMAND = 80
 # Whose Python code, and which exceptions, may speak for a runtime.
 _RUNTIMES = ("tensorflow", "keras", "litert", "tflite", "interpreter", "edgetpu", "coral", "mediapipe")
 _OF_RUNTIMES = ("RuntimeError", "SystemError", "InternalError")
+_PACKAGE = re.compile(r"(?:site|dist)-packages[/\\](\w+)")
+# Rows for exceptions by the functions that they came through, the most telling first.
+_PLACES = (
+    (
+        "exception-convert",
+        re.compile(
+            r"lite[/\\]python[/\\](?:convert|lite|optimize|util)|TFLiteConverter|litert_torch|ai_edge_torch|onnx2tf|"
+            r"[/\\](?:tf2onnx|onnx_tf)[/\\]"
+        ),
+    ),
+    ("exception-delegate", re.compile(r"(?i) (?:load_delegate|applyDelegate\w*|\S*Delegate\.<init>)\b")),
+    (
+        "exception-keras-load",
+        re.compile(
+            r"(?:saving|serialization|legacy|models)\S*\.py "
+            r"(?:load_model|\w*from_config|deserialize\w*|load_weights\w*)\b"
+        ),
+    ),
+    (
+        "exception-java-model",
+        re.compile(
+            r"NativeInterpreterWrapper\.create|\bInterpreter(?:Api)?\.(?:<init>|create)|FileUtil\.load|loadModelFile"
+        ),
+    ),
+    (
+        "exception-java-run",
+        re.compile(
+            r"org\.tensorflow\.lite\.\S*\.(?:run\w*|setTo|throwIf\w+|copyTo|resizeInput|allocateTensors|checkNotClosed)\b"
+        ),
+    ),
+)
 # A line typed into Python, IPython, or given to it in a shell.
 _TYPED = re.compile(r"""^(?:>>> |In \[\d+\]: )(.+)|.*\bpython[\d.]* -c (?:"([^"]+)"|'([^']+)')""")
 # Words without which a log is about something else.
@@ -100,7 +132,7 @@ class OtherDeath:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Autopsy:
+class Autopsy(Result):
     """What was found, the most telling clue first; `cause` is empty if nothing was recognised.
 
     `source` is where it was found, and `found` what it is: "text" or "core". `stage` and `op` are those that
@@ -111,6 +143,7 @@ class Autopsy:
     """
 
     kind: ClassVar[str] = "autopsy"
+    tables = (("clues", Clue),)
 
     source: str = ""
     found: str
@@ -150,10 +183,9 @@ class Autopsy:
         )
         return finding_of(rule, fault)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """Where it was found, and what it means."""
-        said = f"{self.cause or 'nothing known'}: {self.meaning}"
-        return f"<Autopsy of {safe(self.source or self.found, 80)}: {safe(said, 200)}>"
+        return file_name(self.source or self.found), f"{self.cause or 'nothing known'}, {self.meaning}"
 
 
 def read_remains(data: bytes, path: str | None, unread: str = "") -> Autopsy:
@@ -239,9 +271,18 @@ def _clues(death: LoggedDeath, stack: Stack) -> tuple[Clue, ...]:
         elif _is_of_model(match) and not _is_of_model(known.match):
             found[match.message.id] = Clue(match=match, line_number=number, count=known.count + 1)
         else:
-            found[match.message.id] = replace(known, count=known.count + 1)
+            whole = replace(known.match, groups=match.groups | known.match.groups)  # it may be on two lines
+            found[match.message.id] = replace(known, match=whole, count=known.count + 1)
     telling = [clue for clue in found.values() if clue.match.message.weight > 0]
-    return tuple(sorted(telling, key=lambda clue: (-clue.match.message.weight, clue.line_number)))
+    reasons = [clue for clue in telling if not _is_outlived(clue, death)]
+    return tuple(sorted(reasons or telling, key=lambda clue: (-clue.match.message.weight, clue.line_number)))
+
+
+def _is_outlived(clue: Clue, death: LoggedDeath) -> bool:
+    """True for what programs live on with, such as a GPU that is not there, where it ended later."""
+    last = max((item.number for item in (death.raised,) if item), default=0)
+    last = max(last, death.ending.line_number if death.ending is not None else 0)
+    return clue.match.message.aside and last > clue.line_number
 
 
 def _is_of_model(match: Match) -> bool:
@@ -276,20 +317,32 @@ def _of_stack(death: LoggedDeath, stack: Stack) -> Iterator[tuple[Match, int]]:
 
 
 def _of_exception(death: LoggedDeath, stack: Stack) -> Iterator[tuple[Match, int]]:
-    """The exception that ended it, where no row of the tables knows its message."""
+    """The exception that ended it, where no row of the tables knows its message: by where it was raised."""
     raised = death.raised
     explained = any(number >= raised.number for _, number in death.matches) if raised else False
     if raised is None or explained or (death.ending is not None and not death.aborts_wordless):
         return
-    kind = raised.text.partition(":")[0].strip().rpartition(".")[2]
-    files = [frame.file for frame in stack.frames if frame.kind == "python"]
-    own = bool(files) and stack.own is not None and stack.own.file == files[-1]
-    outside = bool(files) and (own or not any(word in files[-1].lower() for word in _RUNTIMES))
-    if not files and any(frame.kind == "java" for frame in stack.frames):
-        outside = _OF_MODELS.search(death.text) is None
-    wanted = "exception-of-program" if outside and kind not in _OF_RUNTIMES else "exception-unknown"
+    kind = raised.text.removeprefix("Caused by: ").partition(":")[0].strip().rpartition(".")[2]
+    wanted, package = _place_raised(stack, kind, death.text)
     row = next(row for row in known_messages() if row.id == wanted)
-    yield match_of(row, raised.text, {"type": kind}), raised.number
+    yield match_of(row, raised.text, {"type": kind, "package": package}), raised.number
+
+
+def _place_raised(stack: Stack, kind: str, text: str) -> tuple[str, str]:
+    """The row for an exception by the place it was raised in, and the package it lies in."""
+    frames = [frame for frame in stack.frames if frame.kind in ("python", "java")]
+    last = frames[-1].file if frames and frames[-1].kind == "python" else ""
+    found = _PACKAGE.search(last)
+    package = found[1] if found else ""
+    if package and frames[-1].function == "<module>":
+        return "exception-import", package
+    place = "\n".join(f"{frame.file} {frame.function}" for frame in frames)
+    for row, pattern in _PLACES:
+        if pattern.search(place):
+            return row, package
+    of_runtime = kind in _OF_RUNTIMES or any(word in last.lower() for word in _RUNTIMES)
+    outside = _OF_MODELS.search(text) is None if not last and frames else bool(last) and not of_runtime
+    return "exception-of-program" if outside else "exception-unknown", package
 
 
 def _without_kernel(groups: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]] | None:
@@ -353,7 +406,8 @@ def _where(stack: Stack, best: Match | None) -> str:
     """The user's own line, the thread, and the native function, as far as the stacks name them."""
     parts = []
     if stack.own is not None:
-        parts.append(f"your line {stack.own.place} ({stack.own.function})")
+        function = f" ({stack.own.function})" if stack.own.function else ""
+        parts.append(f"your line {stack.own.place}{function}")
     culprit = stack.culprit
     if culprit is not None and (best is None or not best.message.frame):
         parts.append(f"{culprit.function or '?'}{f' in {culprit.library}' if culprit.library else ''}")

@@ -33,6 +33,8 @@ _EXCEPTION = re.compile(
 _TRACE = re.compile(
     r"^\s+\S|^Traceback|^\s*at \S|^Caused by|^\.\.\. \d+ more|^\s*\^|^Exception ignored|^$|^Process:|^#\d+ "
 )
+# A setting that is off says nothing: benchmark_model prints `Use nnapi : [0]`.
+_SWITCHED_OFF = re.compile(r"(?i)^\W*(?:use|enable)[ _]\w[^:=]{0,40}[:=] ?\[?(?:0|false|no|off)\]?$")
 # Messages of this weight name a death of their own.
 _STRONG = 5
 _CRASHES = frozenset({"SIGSEGV", "SIGABRT", "SIGTRAP", "SIGBUS", "SIGILL", "SIGFPE"})
@@ -86,7 +88,8 @@ def read_deaths(lines: Sequence[LogLine]) -> list[LoggedDeath]:
     deaths = list(_split(lines))
     for death in deaths:
         tags = dict.fromkeys(line.tag for line in death.lines if line.tag)
-        death.text = "\n".join((*(line.text for line in death.lines), *tags))
+        telling = (line.text for line in death.lines if not _SWITCHED_OFF.match(line.text))
+        death.text = "\n".join((*telling, *tags))
         for line in death.lines:
             if not _is_progress_of_runtime(line):
                 death.matches += [(match, line.number) for match in matches(line.text, death.text)]

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from outlive.finding import Finding
 from outlive.interpreter.judge import Judge
 from outlive.model import Model
-from outlive.names import safe
 from outlive.process.flight import Flight, OpSeen
 from outlive.records import NOT_WRITTEN, ModelPath, in_document, written
+from outlive.results import Result, file_name
 
 # The name of the trial in which nothing is changed.
 AS_IT_IS = "as it is"
@@ -104,7 +104,7 @@ class CauseVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Diagnosis:
+class Diagnosis(Result):
     """Why a model died, hung or was refused; `cause` is a word of the taxonomy, empty if it runs.
 
     `op` is the operator to blame, `running` the one that native frames name, `needed` the one with which the
@@ -113,6 +113,7 @@ class Diagnosis:
     """
 
     kind: ClassVar[str] = "diagnose"
+    tables = (("trials", Trial),)
 
     path: str | None = field(metadata=NOT_WRITTEN)
     verdict: Finding | None
@@ -162,8 +163,8 @@ class Diagnosis:
         """Every flight, in the order they were flown."""
         return tuple(trial.flight for trial in self.trials)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """The model, the cause, and the headline of the verdict."""
         verdict = "it runs" if self.verdict is None else f"{self.verdict.code} {self.verdict.headline}"
         cause = f"{self.cause}, " if self.cause else ""
-        return f"<Diagnosis of {safe(self.path or 'a run', 80)}: {cause}{safe(verdict, 160)}>"
+        return file_name(self.path or "a run"), f"{cause}{verdict}"

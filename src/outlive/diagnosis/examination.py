@@ -13,12 +13,13 @@ from outlive.finding import Finding, Severity
 from outlive.process.flight import Flight
 from outlive.quant import Drift
 from outlive.records import NOT_WRITTEN
+from outlive.results import Result, file_name
 from outlive.rules.checked import Checked
 from outlive.units import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Examination:
+class Examination(Result):
     """What each part came to; None where it was not asked for or not reached.
 
     `fits` has the verdict for each device that was asked about, None where it cannot be planned. `not_run` is
@@ -42,10 +43,9 @@ class Examination:
     reference: str = field(default="", metadata=NOT_WRITTEN)
     notes: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """The model, and how many findings there are."""
-        count = plural(len(self.findings), "finding")
-        return f"<{type(self).__name__} of {self.path[-80:] or 'given bytes'}: {count}>"
+        return file_name(self.path), plural(len(self.findings), "finding")
 
     @property
     def path(self) -> str:

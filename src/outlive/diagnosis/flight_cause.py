@@ -18,6 +18,8 @@ _DIVIDERS = frozenset({"DIV", "FLOOR_DIV", "FLOOR_MOD", "STABLEHLO_DIVIDE", "STA
 _PLAIN_WORDS = 8
 _LOOPS = frozenset({"WHILE", "STABLEHLO_WHILE"})
 _XNNPACK_WORDS = ("xnn_", "xnnpack", "pthreadpool")
+# The rule on inputs that are sizes.
+_SIZE_RULE = "I311"
 # Trials that change only the values the model is fed.
 _VALUE_TRIALS = frozenset({"zeros", "ones", "usual inputs", "fitting sizes"})
 
@@ -58,11 +60,11 @@ def cause_of_end(
     if kind == "arithmetic-fault":
         return _divided(flight)
     if kind in ("memory-fault", "abort"):
-        return _faulted(end, worked, alone=len(trials) < 2)
+        return _faulted(end, worked, sized, alone=len(trials) < 2)
     return EndCause(cause="unknown")
 
 
-def _faulted(end: Trial, worked: set[str], alone: bool) -> EndCause:
+def _faulted(end: Trial, worked: set[str], sized: Sequence[OpSeen], alone: bool) -> EndCause:
     """A crash: what changes it tells more than where it was."""
     flight, said = end.flight, said_by(end.flight.frames)
     if said is not None and not worked:
@@ -76,9 +78,9 @@ def _faulted(end: Trial, worked: set[str], alone: bool) -> EndCause:
         why = "it dies inside XNNPACK, and runs with LiteRT's own kernels"
         return EndCause(cause="delegate-crash", why=why)
     if worked & _VALUE_TRIALS or end.name in _PROBED:
-        return _by_values(flight)
+        return _by_values(flight, sized)
     if alone and flight.op is not None and flight.op.type in UNCHECKED and flight.stage == "invoke":
-        return _by_values(flight)
+        return _by_values(flight, sized)
     if hinted_causes(flight.frames):
         why = "it was working out how to multiply quantized numbers, and a scale does not allow it"
         return EndCause(cause="quant-scale-invalid", why=why)
@@ -152,7 +154,7 @@ def _refused(flight: Flight, trials: Sequence[Trial], sized: Sequence[OpSeen]) -
 
 
 # LiteRT, tflite/core/subgraph.cc: an operator that cannot make its output as large as asked just fails.
-_NO_WORD = "its output is as large as an input's values say, and memory of that size was not to be had"
+_NO_WORD = "its output is as large as an input's values say, and memory of that size was not available"
 _SIZES = "the values of an input decide the size of its output, and these do not fit"
 
 
@@ -197,9 +199,12 @@ def _in_delegate(flight: Flight) -> bool:
     return any(word in frame.lower() for frame in flight.frames for word in _XNNPACK_WORDS)
 
 
-def _by_values(flight: Flight) -> EndCause:
-    if flight.op is not None and flight.op.type in SIZED_BY_VALUES:
+def _by_values(flight: Flight, sized: Sequence[OpSeen]) -> EndCause:
+    op = flight.op
+    if op is not None and op.type in SIZED_BY_VALUES:
         why = "an input's values decide the size of the output, and these values are not sane"
-        return EndCause(cause="runtime-shape-from-input", why=why)
+        open_size = any(item.type == op.type for item in sized)
+        code = _SIZE_RULE if open_size and op.type in UNCHECKED else ""
+        return EndCause(cause="runtime-shape-from-input", code=code, why=why)
     why = "it dies with some values of its inputs and not with others, as when one is used as an index"
     return EndCause(cause="data-dependent-index", why=why)

@@ -27,6 +27,7 @@ from outlive.process.factories import close_special_factories
 from outlive.process.flight import OpSeen
 from outlive.rules import assess_run
 from outlive.rules.flight_end import starved
+from outlive.units import Step
 
 # A whole diagnosis should be a matter of seconds; a trial that would begin later than this is left out.
 _ENOUGH_S = 14.0
@@ -81,6 +82,7 @@ class _Investigation:
         self._case, self._tell = case, tell
         self._start = time.monotonic()
         self._trials: list[Trial] = []
+        self._planned = 1  # trials, as far as known
 
     def diagnosis(self) -> Diagnosis:
         end = self._first_bad_end()
@@ -118,9 +120,11 @@ class _Investigation:
     def _probes(self, first: Trial) -> Iterator[Trial]:
         """The heap perturbed; and, if the inputs were ours to choose, others."""
         base = self._case.conditions
+        others = list(self._other_inputs())
+        self._planned += 1 + len(others)
         if not self._enough(first.seconds):
             yield self._try("perturbed heap", replace(base, environment=PERTURBED))
-        for name, conditions in self._other_inputs():
+        for name, conditions in others:
             if self._enough(first.seconds):
                 return
             # Inputs that take far longer than the usual ones will hardly end at all.
@@ -137,7 +141,9 @@ class _Investigation:
 
     def _experiment(self, end: Trial) -> None:
         hung = end.manner == "deadline"
-        for name, conditions in self._experiments(end):
+        experiments = list(self._experiments(end))
+        self._planned = len(self._trials) + len(experiments)
+        for name, conditions in experiments:
             if self._enough(_HUNG_AGAIN_S if hung else end.seconds):
                 return
             limit = min(_HUNG_AGAIN_S, conditions.seconds or _HUNG_AGAIN_S) if hung else conditions.seconds
@@ -181,15 +187,15 @@ class _Investigation:
             return None  # every step would take its whole deadline, to learn what is known
         if end.refusal is not None and end.refusal.code.startswith("I"):
             return None  # the call was refused before the model was asked
-        self._tell("looking for the operator that must be there")
         seconds = _HUNG_AGAIN_S if end.manner == "deadline" else _PART_S
-        return first_needed(model, end, seconds, lambda: self._enough(end.seconds))
+        return first_needed(model, end, seconds, lambda: self._enough(end.seconds), self._tell)
 
     def _enough(self, seconds: float) -> bool:
         return time.monotonic() - self._start + seconds > _ENOUGH_S
 
     def _try(self, name: str, conditions: Conditions) -> Trial:
-        self._tell(f"trying it {name}" if name == AS_IT_IS else f"trying {name}")
+        words = "running it as it is" if name == AS_IT_IS else f"trying {name}"
+        self._tell(Step(words, len(self._trials), self._planned))
         trial = placed(attempt(name, conditions), self._case.model)
         self._trials.append(trial)
         return trial

@@ -35,12 +35,13 @@ def named_model(text: str, folder: str) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def with_model(answer: Autopsy, path: str) -> Autopsy:
+def with_model(answer: Autopsy, source: str | bytes) -> Autopsy:
     """The autopsy with what the model's file says: its fault, as `diagnose` names it, sizes, the operator."""
-    reading = read_source(path)
+    reading = read_source(source)
     errors = [item for item in file_findings(reading, resized=False) if item.severity is Severity.ERROR]
+    path = source if isinstance(source, str) else ""
     name = shell_path(path)
-    do = tuple(_FILE.sub(lambda _: name, words) for words in answer.do)
+    do = tuple(_FILE.sub(lambda _: name, words) for words in answer.do) if path else answer.do
     answer = replace(answer, model=path, do=do, findings=tuple(errors[:_MOST_FINDINGS]))
     broken = next((item for item in errors if item.code.startswith(_FILE_FAMILY)), None)
     if broken is not None:
@@ -50,14 +51,14 @@ def with_model(answer: Autopsy, path: str) -> Autopsy:
     known = KnownLimits(fixed_shapes=has_fixed_shapes(reading.model), code=answer.code)
     do = steps_that_hold(answer.do, known)
     answer = replace(answer, op=_placed(answer, reading.model), do=do)
-    fault = _fault(answer, path)
+    fault = _fault(answer, source)
     if fault is not None:
         return _of_fault(answer, fault)
     facts = ". ".join(_facts(answer, reading.model))
     return replace(answer, meaning=f"{answer.meaning}. {facts}" if facts else answer.meaning)
 
 
-def _fault(answer: Autopsy, path: str) -> Finding | None:
+def _fault(answer: Autopsy, source: str | bytes) -> Finding | None:
     """The fault of the model that ended it, by the verdict on a run that ended so; None if none is seen."""
     found = answer.finding
     if found is None or not found.code.startswith(_OF_MODEL):
@@ -72,7 +73,7 @@ def _fault(answer: Autopsy, path: str) -> Finding | None:
         error_type="" if answer.signal else "RuntimeError",
         error_text="" if answer.signal else "\n".join(clue.match.line for clue in answer.clues),
     )
-    judged = with_cause(found, flight, path)
+    judged = with_cause(found, flight, source)
     return None if judged.code == found.code or judged.code.startswith("D") else judged
 
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from outlive.process.operating_system import demangle
+
 # What is read of a log in full: its start, and its end, which tells most.
 _HEAD_BYTES, _TAIL_BYTES = 4 << 20, 12 << 20
 # Of what lies between, lines around these words are read, the last first, and no more than so much.
@@ -30,6 +32,9 @@ _MOST_LINES, _FIRST_LINES, _LAST_LINES, _AROUND_LINES = 40_000, 2000, 10_000, 20
 _MOST_CHARACTERS = 4000
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _ANSI = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-_]")
+
+# A mangled name of C++ in a stack; a linker's word about a symbol needs the name as it is.
+_MANGLED, _OF_LINKER = re.compile(r"\b_Z\w{3,}"), "symbol"
 
 _CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?"
 _STAMP = rf"\d{{4}}[-/]\d{{2}}[-/]\d{{2}}[T _]{_CLOCK}(?:Z|[+-]\d{{2}}:?\d{{2}})?"
@@ -118,6 +123,8 @@ def _chosen(raw: list[str]) -> Sequence[int]:
 def clean_line(line: str, number: int = 0) -> LogLine:
     """A line without colours and without what a logger, a container or a monitor has put before it."""
     text, level, tag = _ANSI.sub("", line), "", ""
+    if "_Z" in text and _OF_LINKER not in text:
+        text = _MANGLED.sub(lambda name: demangle(name[0]), text)
     for _ in range(_MOST_PREFIXES):
         bare = text.lstrip()
         found = next((match for pattern in _PREFIXES if (match := pattern.match(bare))), None)
@@ -131,14 +138,16 @@ def clean_line(line: str, number: int = 0) -> LogLine:
 
 
 def _decoded(data: bytes) -> str:
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16", errors="replace")
-    if data[:3] == b"\xef\xbb\xbf":
-        return data[3:].decode("utf-8", errors="replace")
+    return data.decode(_encoding(data), errors="replace").removeprefix("\ufeff")
+
+
+def _encoding(data: bytes) -> str:
+    """UTF-8, or the UTF-16 that PowerShell's > writes, with its mark or without."""
+    if data[:2] == b"\xfe\xff":
+        return "utf-16-be"
     start = data[:4096]
-    if len(start) > 8 and start[1::2].count(0) > len(start) * 0.4:  # PowerShell's > without its mark
-        return data.decode("utf-16-le", errors="replace")
-    return data.decode("utf-8", errors="replace")
+    unmarked = len(start) > 8 and start[1::2].count(0) > len(start) * 0.4
+    return "utf-16-le" if data[:2] == b"\xff\xfe" or unmarked else "utf-8"
 
 
 def read_bounded(stream: BinaryIO, size: int) -> tuple[bytes, str]:
@@ -146,18 +155,25 @@ def read_bounded(stream: BinaryIO, size: int) -> tuple[bytes, str]:
     if size <= _HEAD_BYTES + _TAIL_BYTES:
         return stream.read(), ""
     head = stream.read(_HEAD_BYTES)
-    middle, looked_from = _telling(stream, _HEAD_BYTES, size - _TAIL_BYTES)
-    stream.seek(size - _TAIL_BYTES)
+    encoding = _encoding(head)
+    tail_at = _even(size - _TAIL_BYTES)
+    middle, looked_from = _telling(stream, _HEAD_BYTES, tail_at, encoding)
+    stream.seek(tail_at)
     left_out = f"it has {size / 1e6:,.0f} MB: of the middle only lines that name a failure were read"
     if looked_from > _HEAD_BYTES:
         left_out = (
             f"it has {size / 1e6:,.0f} MB: bytes {_HEAD_BYTES:,} to {looked_from:,} were not read; "
             "cut the log around the death and give that"
         )
-    return b"\n".join((head, middle, stream.read(_TAIL_BYTES))), left_out
+    return "\n".encode(encoding).join((head, middle, stream.read(_TAIL_BYTES + 1))), left_out
 
 
-def _telling(stream: BinaryIO, start: int, end: int) -> tuple[bytes, int]:
+def _even(count: int) -> int:
+    """A place where no character of UTF-16 is cut in two."""
+    return count - count % 2
+
+
+def _telling(stream: BinaryIO, start: int, end: int, encoding: str) -> tuple[bytes, int]:
     """Surroundings of telling words between two places, and how far towards the start it came."""
     found: list[bytes] = []
     kept, at, least = 0, end, max(start, end - _MOST_SEARCHED_BYTES)
@@ -165,16 +181,16 @@ def _telling(stream: BinaryIO, start: int, end: int) -> tuple[bytes, int]:
         begin = max(least, at - _CHUNK_BYTES)
         stream.seek(begin)
         chunk, at = stream.read(at - begin), begin
-        parts = [chunk[first:last] for first, last in _around(chunk)]
+        parts = [chunk[first:last] for first, last in _around(chunk, encoding)]
         while parts and kept < _MOST_MIDDLE_BYTES:
             found.append(parts.pop())
             kept += len(found[-1])
-    return b"\n".join(reversed(found)), at
+    return "\n".encode(encoding).join(reversed(found)), at
 
 
-def _around(chunk: bytes) -> Iterator[tuple[int, int]]:
+def _around(chunk: bytes, encoding: str) -> Iterator[tuple[int, int]]:
     """Where a chunk has telling words, with what stands around them. Looking for one word is quickest."""
-    places = sorted(place for word in _WORDS for place in _places(chunk, word.encode()))
+    places = sorted(place for word in _WORDS for place in _places(chunk, word.encode(encoding)))
     last = 0
     for place in places:
         if place >= last:
@@ -206,7 +222,7 @@ def read_stream(stream: BinaryIO) -> tuple[bytes, str]:
         head += chunk[:room]
         tail += chunk[room:] if room > 0 else chunk
         if len(tail) > 2 * _TAIL_BYTES:
-            del tail[:-_TAIL_BYTES]
+            del tail[: _even(len(tail) - _TAIL_BYTES)]
     dropped = total - len(head) - len(tail)
     if dropped > 0:
         why = "; ".join(filter(None, (why, f"{dropped:,} bytes between its start and its end were not read")))

@@ -4,8 +4,9 @@ A message is a pattern over one line; `when` and `unless` are patterns over all 
 with `signal` in place of a pattern is about an ending, one with `frame` about a function of a native stack.
 Named groups (`op`, `node`, `needed`, `had` ...) are put into the words. `seen` says where the text was met:
 in the build or the source of a version, or in public reports. `sample` is a log that it is recognised in, in
-words of our own where only the format is known. `undo` is what to do where inputs were resized. `code` is the
-rule that judges the same fault elsewhere; without one, the rule of its `cause`.
+words of our own where only the format is known. `undo` is what to do where inputs were resized. `aside` is a
+row on what a program lives on with: it is no reason for an end or an exception that comes after it. `code` is
+the rule that judges the same fault elsewhere; without one, the rule of its `cause`.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class Message:
     stage: str = ""
     op: str = ""
     undo: str = ""
+    aside: bool = False
     weight: int = 1
 
     def allows(self, text: str) -> bool:
@@ -104,7 +106,10 @@ class Match:
     def _filled(self, words: str) -> str:
         named = {"ratio": _ratio(self.groups.get("needed", ""), self.groups.get("got", ""))} | self.groups
         words = _PLACE.sub(
-            lambda place: "".join(named.get(name, "") for name in _GROUP.findall(place[0])) or _UNSAID, words
+            lambda place: next(
+                (named[name] for name in _GROUP.findall(place[0]) if named.get(name)), _UNSAID
+            ),
+            words,
         )
         return _LEFT_OUT.sub("", words)
 

@@ -18,22 +18,30 @@ from outlive.diagnosis.trial_run import attempt
 from outlive.model import Model
 from outlive.process.flight import OpSeen
 from outlive.surgery import Cut, CutRequest, cut_model
+from outlive.units import Step
 
 _NUMBER = re.compile(r"\d+")
 
 
-def first_needed(model: Model, end: Trial, seconds: float, enough: Callable[[], bool]) -> OpSeen | None:
+def first_needed(
+    model: Model,
+    end: Trial,
+    seconds: float,
+    enough: Callable[[], bool],
+    tell: Callable[[str], None] = lambda step: None,
+) -> OpSeen | None:
     """The last operator of the shortest prefix that ends like the whole; None if none does, or no time."""
     operators = model.subgraphs[0].operators
     low, high = 0, len(operators) - 1
-    tried = False
+    tries, most = 0, len(operators).bit_length() + 1
     while low < high:
         if enough():
             return None
         middle = (low + high) // 2
-        tried = True
+        tell(Step(f"locating the operator: trying operators 0 to {middle}", tries, most))
+        tries += 1
         low, high = (low, middle) if prefix_ends_like(model, end, middle, seconds) else (middle + 1, high)
-    if not operators or (not tried and len(operators) > 1):
+    if not operators or (not tries and len(operators) > 1):
         return None
     if high == len(operators) - 1 and len(operators) > 1 and not prefix_ends_like(model, end, high, seconds):
         return None  # cutting alone has changed how it ends

@@ -23,6 +23,7 @@ from outlive.diagnosis.smaller_tensors import shrink
 from outlive.diagnosis.trial_run import attempt
 from outlive.model import Model, read_source
 from outlive.surgery import Cut, CutRequest
+from outlive.units import plural
 
 _PART_S = 5.0
 _HUNG_S = 2.0
@@ -47,9 +48,9 @@ def with_reproducer(diagnosis: Diagnosis, case: Case, path: str, tell: Callable[
     end = diagnosis.end
     if end is None or not case.conditions.source:
         return diagnosis
-    tell("reducing the model")
+    tell("reducing the model to fewer operators")
     found = reduce_case(case, end, diagnosis.op.index if diagnosis.op else None)
-    tell("making its tensors smaller")
+    tell(f"reducing the tensors of {plural(len(found.ops), 'operator')}")
     found = shrink_case(case, end, found)
     target = Path(path)
     write_whole(target, found.model)

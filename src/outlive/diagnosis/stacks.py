@@ -81,6 +81,15 @@ _FORMS = tuple(
         ),
         # Python, tracebacks and faulthandler: File "x.py", line 3, in f
         ("python", r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+),? in (?P<function>.+)$'),
+        # IPython 8, 7: File ~/x.py:3, in f(a), and /x.py in f(a); a cell: Cell In[2], line 3
+        (
+            "python",
+            r"^(?:File )?(?P<file>(?:~|/|[A-Za-z]:[/\\])[^:\n]*\.py):(?P<line>\d+),? "
+            r"in (?P<function>[\w<>.]+)",
+        ),
+        ("python", r"^(?P<file>(?:~|/|[A-Za-z]:[/\\])[^:\n]*\.py) in (?P<function>[\w<>.]+)"),
+        ("python", r"^(?P<file>(?:Cell|Input) In ?\[\d+\]),? (?:line (?P<line>\d+)|in )(?P<function>)"),
+        ("python", r"^(?P<file><ipython-input-\d+-\w+>) in (?P<function>[\w<>.]+)"),
         ("java", r"^\s*at (?P<function>[\w.$]+\.[\w$<>]+)\((?P<file>[\w.]+):(?P<line>\d+)\)"),
     )
 )
@@ -98,7 +107,7 @@ _SYSTEM = re.compile(
     r"(?:ntdll|KERNELBASE|kernel32|ucrtbase)(?:\.dll)?)$"
 )
 _OWN_PYTHON = re.compile(
-    r"site-packages|dist-packages|[/\\]lib[/\\]python\d|<frozen|[/\\]Lib[/\\](?!site)|^<(?!stdin)"
+    r"site-packages|dist-packages|[/\\]lib[/\\]python\d|<frozen|[/\\]Lib[/\\](?!site)|^<(?!stdin|ipython-input)"
 )
 _OWN_JAVA = re.compile(
     r"^(?:androidx?|javax?|kotlinx?|dalvik|sun|libcore|org\.tensorflow|com\.(?:google|android)|io\.flutter)\."
@@ -107,6 +116,8 @@ _THREAD = re.compile(
     r"name: (?P<tombstone>[^>]+?)\s+>>>|[Tt]hread \d+ \"(?P<gdb>[^\"]+)\"|"
     r"Thread \d+ (?:name:\s+(?P<apple>.+)|Crashed:+\s+(?P<crashed>.+))|in tid \d+ \((?P<logcat>[^)]+)\)"
 )
+# CPython, Python/traceback.c: what faulthandler prints before each thread.
+_THREAD_DUMPED = re.compile(r"^(?:Current thread|Thread|Stack) .*\(most recent call first\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,10 +172,23 @@ def _passes_on(frame: StackFrame) -> bool:
 
 
 def read_stack(lines: Iterable[LogLine]) -> Stack:
-    """The frames in a part of a log; a library on a line of its own belongs to the frame before."""
+    """The frames in a part of a log; a library on a line of its own belongs to the frame before.
+
+    Python's are in the order of a traceback, the innermost last, also those of faulthandler, which prints
+    them the other way round and one thread after the other: the thread that died comes last.
+    """
     found: list[StackFrame] = []
+    dumped: list[StackFrame] | None = None  # of the thread that faulthandler is printing
+    died: list[StackFrame] = []
     thread = ""
     for line in lines:
+        if _THREAD_DUMPED.search(line.text):
+            dumped = died if line.text.startswith("Current thread") else []
+            continue
+        if dumped is not None and (frame := _frame(line)) is not None and frame.kind == "python":
+            (dumped if dumped is died else found).insert(0, frame)
+            continue
+        dumped = None
         named = _THREAD.search(line.text)
         if named and not thread:
             thread = next(filter(None, named.groups()), "").strip()
@@ -176,7 +200,7 @@ def read_stack(lines: Iterable[LogLine]) -> Stack:
             found.append(
                 StackFrame(kind=last.kind, function=last.function, library=more.group(1), at=last.at)
             )
-    return Stack(frames=tuple(found), thread=thread)
+    return Stack(frames=(*found, *died), thread=thread)
 
 
 def _frame(line: LogLine) -> StackFrame | None:

@@ -20,8 +20,8 @@ from outlive.process.flight import OpSeen
 from outlive.rules import find_rule, judge
 from outlive.rules.flight_end import RefusedValues
 
-# Rules on ends that may have many reasons: what a runtime refuses, and a division that has no result.
-_VAGUE = ("D506", "D511")
+# Rules on ends that may have many reasons: a crash, a division that has no result, what a runtime refuses.
+_VAGUE = ("D504", "D506", "D511")
 # Causes that show in how it ended, whatever else is wrong with the file.
 _DECIDED_BY_THE_END = frozenset({"infinite-loop", "hang"})
 _ACCELERATOR_WORDS = {

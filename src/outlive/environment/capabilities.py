@@ -57,13 +57,11 @@ def check_python(version: tuple[int, ...], system: str, architecture: str) -> tu
     )
     full = system == "Linux" and architecture in {"x86_64", "aarch64"}
     if full:
-        meaning = "everything that outlive does can be done on this kind of machine"
+        meaning = "all features of outlive work on this platform"
     elif system == "Linux":
-        meaning = (
-            "a crash is told by signal and stage; the operator at fault is named on 64-bit x86 and Arm only"
-        )
+        meaning = "crash reports name the signal and the stage; the operator only on 64-bit x86 and Arm"
     else:
-        meaning = "each worker is a fresh Python; out-of-memory kills and the operator at fault are not seen"
+        meaning = "each worker is a new Python process; out-of-memory kills and operators are not seen"
     kind = Check(
         group=MACHINE,
         name="system",
@@ -78,13 +76,13 @@ def check_memory(machine: MachineMemory) -> Check:
     """How much memory models may use, and what sets that limit."""
     usable, by = machine.usable_bytes(), machine.limited_by()
     if usable is None:
-        found, meaning = "not known", "no default limit can be set: name one with --memory"
+        found, meaning = "not known", "no default limit is set: give one with --memory"
         return Check(group=MEMORY, name="memory", state=State.LIMITED, found=found, meaning=meaning)
     free = (
         "" if machine.available_bytes is None else f", {format_bytes(machine.available_bytes)} available now"
     )
     if by == "RAM":
-        found, meaning = f"{format_bytes(usable)}{free}", "all of the machine's memory can be used"
+        found, meaning = f"{format_bytes(usable)}{free}", "models can use all memory of this machine"
         return Check(group=MEMORY, name="memory", state=State.OK, found=found, meaning=meaning)
     total = machine.total_bytes
     of_all = "" if total is None else f" of {format_bytes(total)}"
@@ -98,7 +96,7 @@ def check_memory(machine: MachineMemory) -> Check:
         name="memory",
         state=State.LIMITED,
         found=f"{format_bytes(usable)}{of_all}, by {by}",
-        meaning="a model that needs more ends here, though the machine has more",
+        meaning="the limit applies, although the machine has more memory",
         remedy=remedies[by],
     )
 
@@ -107,9 +105,9 @@ def check_swap(machine: MachineMemory) -> Check:
     """Whether memory that runs out makes things slow before it kills."""
     size = machine.swap_total_bytes
     found = "not known" if size is None else format_bytes(size) if size else "none"
-    meaning = "not counted as memory for models: one that needs it is slow beyond use"
+    meaning = "not counted as memory for models: swapping makes a model very slow"
     if size == 0:
-        meaning = "a model that is too large is killed at once, not slowed down first"
+        meaning = "a model that is too large is killed at once, without slowing down first"
     return Check(group=MEMORY, name="swap", state=State.OK, found=found, meaning=meaning)
 
 
@@ -120,8 +118,8 @@ def check_cgroup(machine: MachineMemory) -> Check:
             group=MEMORY,
             name="cgroup",
             state=State.MISSING,
-            found="memory is under no cgroup's control",
-            meaning="an out-of-memory kill is told from any other by the machine's counter and the peak only",
+            found="no cgroup controls memory",
+            meaning="only the machine's counter and the peak reveal an out-of-memory kill",
             remedy="sudo mount -t cgroup2 none /sys/fs/cgroup  # unless the system uses version 1",
         )
     limit, used = machine.cgroup_limit_bytes, machine.cgroup_used_bytes
@@ -135,14 +133,14 @@ def check_cgroup(machine: MachineMemory) -> Check:
         name="cgroup",
         state=State.OK if machine.cgroup_high_bytes is None else State.LIMITED,
         found=", ".join(words),
-        meaning="out-of-memory kills are counted, and told from other kills",
+        meaning="out-of-memory kills are counted, and distinguished from other kills",
     )
 
 
 def check_container(machine: MachineMemory) -> Check:
     """Whether this is a container."""
     inside = machine.container
-    meaning = "its limits are the ones that count, and they are read" if inside else "no sign of a container"
+    meaning = "outlive reads and applies the limits of the container" if inside else "no sign of a container"
     return Check(group=MACHINE, name="container", state=State.OK, found=inside or "no", meaning=meaning)
 
 
@@ -156,7 +154,7 @@ def check_rlimit(name: str, limit: int | None, few: int, meaning: str, remedy: s
         name=f"RLIMIT_{name}",
         state=State.LIMITED if low else State.OK,
         found=found,
-        meaning=meaning if low else "leaves enough room",
+        meaning=meaning if low else "high enough",
         remedy=remedy if low else "",
     )
 
@@ -164,16 +162,16 @@ def check_rlimit(name: str, limit: int | None, few: int, meaning: str, remedy: s
 def check_rlimits(limits: dict[str, int | None]) -> Iterable[Check]:
     """The resource limits that matter to workers, given by name; None is unlimited."""
     rows = (
-        ("AS", _ADDRESS_SPACE, "libraries reserve much more than they use: runtimes may fail to load",
+        ("AS", _ADDRESS_SPACE, "runtimes may fail to load: libraries reserve much more memory than they use",
          "ulimit -v unlimited"),
-        ("DATA", _SMALL_DATA, "models that need more memory fail in the middle", "ulimit -d unlimited"),
-        ("NPROC", _FEW_PROCESSES, "workers, or threads in them, may not be started", "ulimit -u 4096"),
-        ("NOFILE", _FEW_FILES, "few interpreters can be open at once", "ulimit -n 4096"),
+        ("DATA", _SMALL_DATA, "models that need more memory fail during a run", "ulimit -d unlimited"),
+        ("NPROC", _FEW_PROCESSES, "workers or their threads may fail to start", "ulimit -u 4096"),
+        ("NOFILE", _FEW_FILES, "only a few interpreters can be open at once", "ulimit -n 4096"),
     )  # fmt: skip
     yield from (check_rlimit(name, limits.get(name), few, why, do) for name, few, why, do in rows)
     core = limits.get("CORE")
     found = "unlimited" if core is None else format_bytes(core)
-    meaning = "no core file is written at a crash"
+    meaning = "a crash writes no core file"
     if core != 0:
         meaning = "a crash could write a core file as large as the process; workers switch that off"
     yield Check(group=LIMITS, name="RLIMIT_CORE", state=State.OK, found=found, meaning=meaning)
@@ -188,10 +186,10 @@ def check_gpu(root: Path) -> Check:
     has_vulkan = bool(_glob(root, _VULKAN_LIBRARIES))
     if devices and has_vulkan and (drivers or named):
         state, found = State.OK, f"{', '.join(devices[:3])}, with Vulkan"
-        meaning, remedy = "models can be tried on the GPU", ""
+        meaning, remedy = "models can run on the GPU", ""
     elif has_vulkan and (named or software):
         state, found = State.LIMITED, f"Vulkan in software: {(named or software)[0]}"
-        meaning = "models can be tried on the GPU path; times say nothing about a real GPU"
+        meaning = "models can run on the GPU path; the times do not apply to a real GPU"
         remedy = "" if named else f"export VK_ICD_FILENAMES={software[0]}"
     elif devices:
         state, found = State.LIMITED, f"{', '.join(devices[:3])}, but no Vulkan"
@@ -201,7 +199,7 @@ def check_gpu(root: Path) -> Check:
         )
     else:
         state, found = State.MISSING, "no GPU and no software Vulkan"
-        meaning = "what a GPU would take is judged by rules, not by trying"
+        meaning = "outlive predicts by rules which operators a GPU takes"
         remedy = "sudo apt install libvulkan1 chromium  # brings SwiftShader, Vulkan in software"
     return Check(group=ACCELERATORS, name="GPU", state=state, found=found, meaning=meaning, remedy=remedy)
 
@@ -210,11 +208,11 @@ def check_nvidia(gpus: Gpus | None) -> Check:
     """Whether NVIDIA's driver tells how much memory of its GPUs is in use."""
     if gpus is None:
         state, found = State.MISSING, "no NVIDIA driver answers"
-        meaning = "memory of GPUs is not on timelines; nothing else needs it"
+        meaning = "timelines do not show GPU memory; no other feature is affected"
     else:
         names = ", ".join(f"{gpu.name} ({format_bytes(gpu.total_bytes)})" for gpu in gpus.devices[:4])
         state, found = State.OK, f"{names}, driver {gpus.driver or 'unknown'}"
-        meaning = "guarded functions have GPU memory on their timeline, and TensorFlow takes what it needs"
+        meaning = "timelines of guarded functions show GPU memory; TensorFlow allocates it as needed"
     return Check(group=ACCELERATORS, name="NVML", state=state, found=found, meaning=meaning)
 
 
@@ -265,9 +263,9 @@ def survey(root: Path = Path("/")) -> tuple[Check, ...]:
 def check_own_cgroup(reason: str) -> Check:
     """Whether a worker can be put into a memory cgroup of its own; `reason` says why not."""
     if not reason:
-        meaning = "memory limits of models are kept by the kernel, after a watchdog that says where"
+        meaning = "a watchdog enforces memory limits and names the place; the kernel enforces them too"
         return _row("own cgroup", State.OK, "can be made", meaning)
-    meaning = "memory limits are kept by a watchdog alone: what is taken within 10 ms or so may exceed them"
+    meaning = "only a watchdog enforces memory limits: within about 10 ms a model can exceed them"
     remedy = "systemd-run --user --scope outlive run model.tflite  # or as root"
     return _row("own cgroup", State.MISSING, reason, meaning, remedy)
 
@@ -276,12 +274,12 @@ def check_sandbox(tried: dict[str, Any]) -> Check:
     """Whether a worker can be kept from files, network and other processes, as one tried it."""
     parts, why, escapes = tried["parts"], tried["why"], tried.get("escapes", [])
     if parts and not why and not escapes:
-        meaning = "a model that takes over LiteRT on the CPU reaches no files, network or other processes"
-        return _row("sandbox", State.OK, f"a process came under {parts}", meaning)
+        meaning = "a model that exploits LiteRT on the CPU cannot reach files, the network or other processes"
+        return _row("sandbox", State.OK, f"active: {parts}", meaning)
     found = "; ".join([*filter(None, [parts, why]), *(f"it could {name}" for name in escapes)])
-    meaning = "a model that takes over its worker can do what is named here"
+    meaning = "a model that exploits its worker can do this"
     if not parts:
-        meaning = "a model that takes over its worker can do what you can do"
+        meaning = "a model that exploits its worker has your permissions"
     remedy = "use Linux 6.12 or later with landlock in lsm=, in a container that does not filter it"
     return _row("sandbox", State.LIMITED if parts else State.MISSING, found, meaning, remedy)
 
@@ -289,25 +287,23 @@ def check_sandbox(tried: dict[str, Any]) -> Check:
 def check_isolation(trials: Trials, yama: int | None) -> tuple[Check, ...]:
     """What workers could do when they tried; `yama` is the kernel's ptrace_scope, if it has one."""
     if trials.process:
-        meaning = "models run in processes of their own: without one, none can be run"
+        meaning = "models run in separate processes: without them, no model can run"
         remedy = "ulimit -u 4096; ulimit -v unlimited"
         return (_row("processes", State.MISSING, trials.process, meaning, remedy, needed=True),)
     rows = (
         ("fork", trials.fork, "a worker starts within milliseconds",
-         "each worker is a fresh Python, which starts more slowly", ""),
-        ("memfd", trials.memfd, "tensors are shared with workers without being copied",
+         "each worker is a new Python process, which starts more slowly", ""),
+        ("memfd", trials.memfd, "tensors are shared with workers without copies",
          "tensors are shared through a temporary file instead", ""),
-        ("oom_score_adj", trials.oom_score_adj, "when memory runs out the worker goes, not your program",
-         "when memory runs out the system may end your program instead of the worker",
+        ("oom_score_adj", trials.oom_score_adj, "if memory runs out, the worker is killed, not your program",
+         "when memory runs out, the system may kill your program instead of the worker",
          "outlive run model.tflite --memory 2GB  # a limit below what is free"),
     )  # fmt: skip
     checks = [
         _row(name, State.LIMITED, reason, without, remedy) if reason else _row(name, State.OK, "works", gives)
         for name, reason, gives, without, remedy in rows
     ]
-    processes = _row(
-        "processes", State.OK, "can be started", "models run apart from your program", needed=True
-    )
+    processes = _row("processes", State.OK, "can be started", "models run outside your program", needed=True)
     return (processes, *checks, check_ptrace(trials.ptrace, yama))
 
 
@@ -315,12 +311,12 @@ def check_ptrace(reason: str, yama: int | None) -> Check:
     """Whether a dying worker's native frames can be read."""
     scope = "" if yama is None else f", Yama ptrace_scope {yama}"
     if not reason:
-        meaning = "a crash is told with the operator that was running"
-        return _row("ptrace", State.OK, f"works on our own children{scope}", meaning)
+        meaning = "crash reports name the running operator"
+        return _row("ptrace", State.OK, f"works on child processes{scope}", meaning)
     remedy = "docker run --cap-add SYS_PTRACE ..." if yama in (None, 0, 1) else (
         "sudo sysctl kernel.yama.ptrace_scope=1" if yama == 2 else
         "set kernel.yama.ptrace_scope=1 in /etc/sysctl.d and restart")  # fmt: skip
-    meaning = "a crash is told with signal and stage; the operator is found by running again, bit by bit"
+    meaning = "crash reports name signal and stage; diagnose finds the operator by running parts of the model"
     return _row("ptrace", State.MISSING, f"{reason}{scope}", meaning, remedy)
 
 
@@ -328,8 +324,10 @@ def check_shared_memory(size_bytes: int | None, free_bytes: int | None) -> Check
     """How much /dev/shm holds; outlive itself does not need it."""
     name = FACT_SOURCES["shared_memory"]
     if size_bytes is None or free_bytes is None:
-        meaning = "outlive does without it; joblib and other libraries may not"
-        return _row(name, State.LIMITED, "not there, or not for us", meaning, "docker run --shm-size 1g ...")
+        meaning = "outlive does not need it; joblib and other libraries may"
+        return _row(
+            name, State.LIMITED, "missing, or not accessible", meaning, "docker run --shm-size 1g ..."
+        )
     small = size_bytes <= _SMALL_SHM
     return _row(
         name,
@@ -343,8 +341,8 @@ def check_shared_memory(size_bytes: int | None, free_bytes: int | None) -> Check
 def check_faulthandler(is_there: bool) -> Check:
     """Whether a worker can write its Python stack as it dies."""
     if is_there:
-        return _row("faulthandler", State.OK, "there", "a crash is told with the Python line it happened in")
-    meaning = "a crash is told without the Python line it happened in"
+        return _row("faulthandler", State.OK, "there", "crash reports name the Python line")
+    meaning = "crash reports do not name the Python line"
     return _row("faulthandler", State.MISSING, "not in this Python", meaning, "use CPython")
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 from outlive.cache import Usage
 from outlive.finding import Finding
 from outlive.records import in_document
+from outlive.results import Listed
 
 
 class State(str, Enum):
@@ -34,13 +35,14 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Environment:
+class Environment(Listed[Check]):
     """What this machine offers, what is wrong with it, and what outlive keeps on it between runs.
 
     `removed` is what was cleaned away first, if that was asked for.
     """
 
     kind: ClassVar[str] = "doctor"
+    tables = (("checks", Check),)
 
     checks: tuple[Check, ...]
     caches: tuple[Usage, ...] = ()
@@ -60,14 +62,7 @@ class Environment:
         """What it comes to, in one word: clean or errors."""
         return "clean" if self.ready else "errors"
 
-    def __getitem__(self, name: str) -> Check:
-        """A check by its name; KeyError if there is none."""
-        for check in self.checks:
-            if check.name == name:
-                return check
-        raise KeyError(name)
-
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """Whether models can be run, and how much is there."""
         counts = (f"{sum(check.state is state for check in self.checks)} {state.value}" for state in State)
-        return f"<Environment: {'ready' if self.ready else 'not ready'}, {', '.join(counts)}>"
+        return "ready" if self.ready else "not ready", ", ".join(counts)

@@ -26,7 +26,7 @@ LITERT = Package(
     title="LiteRT",
     distributions=("ai-edge-litert", "ai-edge-litert-nightly"),
     module="ai_edge_litert",
-    gives="runs models; what workers use unless told otherwise",
+    gives="runs models; the default runtime",
     without="models run only with another runtime, named with --runtime",
     remedy="pip install ai-edge-litert",
 )
@@ -43,14 +43,14 @@ TFLITE_RUNTIME = Package(
     distributions=("tflite-runtime", "tflite-runtime-nightly"),
     module="tflite_runtime",
     gives="runs models as older devices do (--runtime tflite_runtime)",
-    without="what only this older runtime does cannot be reproduced",
+    without="behavior of this older runtime cannot be reproduced",
     remedy="pip install tflite-runtime  # Python 3.11 or older, numpy 1",
 )
 NUMPY = Package(
     title="numpy",
     distributions=("numpy",),
     module="numpy",
-    gives="carries tensors in and out of workers",
+    gives="transfers tensors to and from workers",
     without="no model can be run",
     remedy="pip install numpy",
 )
@@ -66,8 +66,8 @@ OPENVINO = Package(
     title="OpenVINO",
     distributions=("openvino",),
     module="openvino",
-    gives="lets LiteRT's NPU path run, on Intel hardware or on its CPU backend",
-    without="what an Intel NPU would take can be judged from documents only",
+    gives="runs LiteRT's NPU path, on Intel hardware or on its CPU backend",
+    without="only documents say which operators an Intel NPU takes",
     remedy="pip install openvino==2026.3.1  # the release that LiteRT's plugin was built for",
 )
 
@@ -87,7 +87,7 @@ def check_package(package: Package, version: str | None, is_there: bool, *, need
     state, found, meaning, remedy = State.OK, version or "", package.gives, ""
     if not is_there:
         state, meaning, remedy = State.MISSING, package.without, package.remedy
-        found = f"{version}, but its files are gone" if version else "not installed"
+        found = f"{version}, but its files are missing" if version else "not installed"
         if version:
             remedy = remedy.replace("install", "install --force-reinstall", 1)
     elif not version:

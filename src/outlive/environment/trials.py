@@ -33,7 +33,7 @@ class Trials:
 def run_trials() -> Trials:
     """Try everything in a throwaway process."""
     if not sys.executable:
-        return _all("this program does not say where its Python is")
+        return _all("the path of this program's Python is unknown")
     try:
         ended = subprocess.run(
             [sys.executable, *_BARE_PYTHON, CAPABILITY_TRIAL],
@@ -56,7 +56,7 @@ def read_answers(text: str, exit_code: int) -> Trials:
     if exit_code < 0:
         ending = f"the process was killed by {signal_name(-exit_code)}"
     else:
-        ending = f"the process that tried it ended with exit code {exit_code}"
+        ending = f"the test process ended with exit code {exit_code}"
     # An empty answer is the trial that the process died of; those after it were not reached.
     results = {
         name: "" if answers.get(name) == "ok" else answers.get(name) or ending
@@ -69,7 +69,7 @@ def try_cgroup() -> str:
     """Make a memory cgroup and put a throwaway process in: "" if that works, otherwise why not."""
     cgroup = make_cgroup(1 << 30)
     if cgroup is None:
-        return "not allowed, or memory is under no cgroup's control"
+        return "not allowed, or no cgroup controls memory"
     try:
         waiting = subprocess.Popen(
             [sys.executable, *_BARE_PYTHON, "-c", "import sys; sys.stdin.read()"],
@@ -85,7 +85,7 @@ def try_cgroup() -> str:
     with contextlib.suppress(OSError):
         waiting.communicate()
     cgroup.close()
-    return "" if taken else "one can be made, but no process may be moved into it"
+    return "" if taken else "it can be created, but no process can be moved into it"
 
 
 def try_sandbox() -> dict[str, Any]:
@@ -100,7 +100,7 @@ def try_sandbox() -> dict[str, Any]:
         )
         answer: dict[str, Any] = json.loads(ended.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        return {"parts": "", "why": f"the process that tried it gave no answer ({type(error).__name__})"}
+        return {"parts": "", "why": f"the test process did not answer ({type(error).__name__})"}
     return answer
 
 

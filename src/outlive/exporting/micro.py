@@ -19,8 +19,9 @@ from outlive.exporting.snippets import ELEMENT_TYPES
 from outlive.finding import Finding
 from outlive.kernels.tables import read_table
 from outlive.model import Model
-from outlive.names import safe
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
+from outlive.results import Result, file_name
+from outlive.units import plural
 
 FILES = ("model_data.h", "model_data.cc", "model_ops.h", "main.cc", "README.md")
 _TYPES = frozenset(
@@ -48,7 +49,7 @@ class ExportedFile(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Export:
+class Export(Result):
     """The files by name, and what they were made of."""
 
     kind: ClassVar[str] = "export"
@@ -65,9 +66,9 @@ class Export:
     removed: tuple[str, ...] = ()  # what was left out of the model
     findings: tuple[Finding, ...] = ()
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """The files."""
-        return f"<Export: {', '.join(name for name, _ in self.files)}>"
+        return plural(len(self.files), "file"), ", ".join(name for name, _ in self.files)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write every file before any takes its place: a full disk or Ctrl-C leaves what was there."""
@@ -133,8 +134,8 @@ class Export:
         return self.layout.outputs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotExported:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class NotExported(Result):
     """Why nothing was written."""
 
     kind: ClassVar[str] = "export"
@@ -144,9 +145,9 @@ class NotExported:
     findings: tuple[Finding, ...]
     verdict: Verdict | None = field(default=None, metadata=NOT_WRITTEN)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """The model, and what is wrong."""
-        return f"<NotExported {safe(self.path or 'bytes', 160)}: {self.outcome}>"
+        return file_name(self.path), self.outcome
 
     @property
     def outcome(self) -> str:
@@ -172,7 +173,7 @@ def export_micro(
     """
     arena = arena_for(model, plan, abi, margin)
     if arena is None:
-        raise ValueError("TensorFlow Lite Micro refuses this model, so that there is no arena for it")
+        raise ValueError("TensorFlow Lite Micro refuses this model, so it has no arena")
     if model.file_bytes > _MOST_MODEL_BYTES:
         raise ValueError(f"the model has {model.file_bytes:,} bytes: too many for an array in source code")
     layout = layout_of(model) if len(model.signatures) < 2 else layout_of(_unsigned(model))
@@ -190,9 +191,9 @@ def export_micro(
         "verdict": verdict,
     }
     files = []
-    for file_name in FILES:
-        array = {"array": "\n".join(_array_lines(model.content))} if file_name == "model_data.cc" else {}
-        files.append((file_name, render(f"tflm/{file_name}.j2", **values, **array)))
+    for file in FILES:
+        array = {"array": "\n".join(_array_lines(model.content))} if file == "model_data.cc" else {}
+        files.append((file, render(f"tflm/{file}.j2", **values, **array)))
     return Export(
         name=called,
         files=tuple(files),

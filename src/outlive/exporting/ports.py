@@ -76,7 +76,7 @@ def stored(zero_point: int) -> str:
 def number(value: float) -> str:
     """A floating-point number as all our languages write it, to the last bit; it must be finite."""
     if not math.isfinite(value):
-        raise ValueError(f"{value} is no number that code can be written with")
+        raise ValueError(f"{value} is not a number that code can contain")
     text = repr(float(value))
     return text if "." in text or "e" in text else f"{text}.0"
 

@@ -116,9 +116,9 @@ def make_snippet(
 ) -> Snippet:
     """The code for a model; ValueError for what the language or the model does not have."""
     if language not in LANGUAGES:
-        raise ValueError(f"{language[:40]!r} is no language of ours; choose of {', '.join(LANGUAGES)}")
+        raise ValueError(f"{language[:40]!r} is not a supported language; choose from {', '.join(LANGUAGES)}")
     if runtime not in RUNTIMES:
-        raise ValueError(f"{runtime[:40]!r} is no runtime of ours; choose of {', '.join(RUNTIMES)}")
+        raise ValueError(f"{runtime[:40]!r} is not a supported runtime; choose from {', '.join(RUNTIMES)}")
     layout = layout_of(model, signature)
     for port in (*layout.inputs, *layout.outputs):
         _check(port, language)

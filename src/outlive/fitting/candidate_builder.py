@@ -210,7 +210,7 @@ class CandidateBuilder:
     def _trimmed(self, variant: Candidate, model: Model, notes: tuple[str, ...] = ()) -> Built:
         trimmed = trim(model)
         if trimmed.saved_bytes < _LEAST_WASTE * model.file_bytes:
-            raise NotBuilt("there is no waste in it that is worth a change")
+            raise NotBuilt("no waste worth removing")
         return self._stored(variant, trimmed.data, (*notes, *trimmed.removed))
 
     def _stored(self, variant: Candidate, content: bytes, notes: tuple[str, ...] = ()) -> Built:
@@ -218,13 +218,13 @@ class CandidateBuilder:
         path.write_bytes(content)
         model = read_source(str(path)).model
         if model is None or model.flaws:
-            raise NotBuilt("the file that was built cannot be read again")
+            raise NotBuilt("the new file cannot be read")
         return Built(path=str(path), model=model, notes=notes)
 
     def _quantized(self, variant: Candidate) -> Built:
         base = self._base(replace(variant, recipe="", kept=()))
         if is_quantized(base.model):
-            raise NotBuilt("it is quantized already")
+            raise NotBuilt("it is already quantized")
         name, rows = find_recipe(variant.recipe)
         measures = needs_samples(rows)
         whole_numbers = self.whole_numbers and measures
@@ -250,7 +250,7 @@ class CandidateBuilder:
         name, rows = find_recipe(variant.recipe)
         samples = self.sample_set.for_quantizer(model) if needs_samples(rows) else None
         if needs_samples(rows) and samples is None:
-            raise NotBuilt(f"it needs samples: {self.sample_set.problem}")
+            raise NotBuilt(f"needs samples: {self.sample_set.problem}")
         try:
             recipe = narrowed(rows, model, variant.kept, (), io)
             order = QuantizeTask(
@@ -280,7 +280,7 @@ class CandidateBuilder:
         base = self._base(replace(variant, batch=None, inputs=()))
         shapes = self._shapes(base.model, variant)
         if not shapes:
-            raise NotBuilt("it has these shapes already")
+            raise NotBuilt("it already has these shapes")
         try:
             return self._rewritten(variant, base, shapes)
         except NotBuilt as error:
@@ -296,7 +296,7 @@ class CandidateBuilder:
             raise NotBuilt(words_of(error)) from error
         if part.shapes_from != "runtime":
             said = "; ".join(part.state).rpartition("are the file's: ")[2]
-            raise NotBuilt(f"the runtime does not take these shapes: {said}"[:_MOST_WORDS])
+            raise NotBuilt(f"the runtime rejects these shapes: {said}"[:_MOST_WORDS])
         changes = _changes(base.model, part.outputs, variant.batch)
         return self._stored(variant, part.model, (*base.notes, *changes))
 
@@ -375,7 +375,7 @@ def _changes(model: Model, outputs: Sequence[Tensor | CutTensor], batch: int | N
         shapes = f"{format_shape(after.shape)} instead of {format_shape(before.shape)}"
         name = f"output {before.name[:80]!r}"
         if len(before.shape) != len(after.shape) or after.shape[0] != wanted:
-            raise NotBuilt(f"{name} would become {shapes}: it would no longer mean the same")
+            raise NotBuilt(f"{name} would become {shapes}: its meaning would change")
         if after.shape[1:] != before.shape[1:]:
             notes.append(f"{name} becomes {shapes}")
     return tuple(notes)

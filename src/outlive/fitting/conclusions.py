@@ -148,7 +148,7 @@ def _changes(outcome: Outcome, plan: Plan, budget: Budget) -> Iterator[str]:
 RANDOM = "no samples given: the loss on seeded random inputs is indicative only"
 RANDOM_RANGES = "no samples given: static recipes are calibrated on seeded random inputs"
 _ON_PAPER = (
-    "no microcontroller is at hand to run it on: the plan for TensorFlow Lite Micro decides about memory, "
+    "not run on a microcontroller: the plan for TensorFlow Lite Micro decides about memory, "
     "and loss is measured with LiteRT's reference kernels"
 )
 _HERE = "measured on this machine, with the device's memory: another processor may pack weights otherwise"

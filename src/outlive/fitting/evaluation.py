@@ -264,7 +264,7 @@ class Evaluation:
         if certain_bytes(plan) > ram:
             return f"needs at least {certain_bytes(plan):,} bytes, more than available"
         if needed - max(SLACK_BYTES, SLACK_SHARE * needed) > ram:
-            return f"it is planned to take {needed:,} bytes, {needed - ram:,} more than there are"
+            return f"it is planned to take {needed:,} bytes, {needed - ram:,} more than available"
         return ""
 
     def _by_plan(self, outcome: Outcome, built: Built, plan: Plan) -> Outcome:
@@ -286,7 +286,7 @@ class Evaluation:
             return replace(outcome, verdict=word, reason=seen.problem), seen.late
         if not seen.fits(ram):
             over = 0 if seen.peak_bytes is None else seen.peak_bytes - ram
-            why = f"it took {seen.peak_bytes:,} bytes, {over:,} more than there are"
+            why = f"it took {seen.peak_bytes:,} bytes, {over:,} more than available"
             if over <= 0:
                 why = f"it did not run within {ram:,} bytes; with more, it touched {seen.peak_bytes:,}"
             return replace(outcome, verdict="does not fit", reason=why), seen.late
@@ -308,7 +308,7 @@ class Evaluation:
         try:
             loss = self.meter.loss(built, outcome.candidate)
         except LossUnknown as error:
-            reason = f"its loss is not known: {error}"
+            reason = f"unknown loss: {error}"
             if self.max_loss is None:
                 return replace(outcome, notes=(*outcome.notes, reason))
             word: VerdictWord = "not tried" if isinstance(error, TimeIsUp) else "loses too much"

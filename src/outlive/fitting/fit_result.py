@@ -11,6 +11,7 @@ from outlive.atomic_files import write_whole
 from outlive.finding import Tag
 from outlive.names import safe
 from outlive.records import NOT_WRITTEN, FileSize, in_document, written
+from outlive.results import Listed, Summary, file_name
 from outlive.units import format_shape, plural
 
 Shape = tuple[int, ...]
@@ -101,7 +102,7 @@ class Candidate:
 
     def __str__(self) -> str:
         """In one line."""
-        return safe(f"{', '.join(self.steps) or 'as it is'}; {self.setting}")
+        return safe(f"{', '.join(self.steps) or 'unchanged'}; {self.setting}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +111,7 @@ class Loss:
 
     With a metric it is the original's score less the candidate's, and never below 0. Without one it is that
     of the worst output: the share of samples with another winner where the output is a choice, the share of
-    values that differ where they are whole numbers, and the error's part of the signal everywhere else.
+    values that differ where they are whole numbers, and error relative to the signal everywhere else.
     `loss_share` is what bounds apply to: the same, but a part of the original's score where that is not
     between 0 and 1.
     """
@@ -122,8 +123,8 @@ class Loss:
     sqnr_db: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Outcome(Summary):
     """A candidate, and what became of it. Sizes are bytes; None is what was not found out.
 
     `peak_bytes` is planned, `measured_peak_bytes` what a worker added at most; on a microcontroller the first
@@ -151,9 +152,9 @@ class Outcome:
     on_front: bool = False
     notes: tuple[str, ...] = ()
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """The candidate, and what came of it."""
-        return f"<Outcome {self.candidate}: {self.verdict}>"
+        return str(self.candidate), self.verdict
 
     @property
     def fits(self) -> bool:
@@ -235,7 +236,7 @@ class Caution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Fit:
+class Fit(Listed[Outcome]):
     """The candidates that fit: `.chosen` of all `.candidates`, and its file.
 
     `model` is the chosen file's bytes, accepted wherever a source is (empty if nothing fits); `snippet` is
@@ -246,6 +247,8 @@ class Fit:
     """
 
     kind: ClassVar[str] = "fit"
+    tables = (("candidates", Outcome),)
+    row_names = ("name", "recipe")
 
     model: bytes = field(default=b"", repr=False, metadata=NOT_WRITTEN)
     source: str = field(default="", metadata=NOT_WRITTEN)
@@ -294,10 +297,10 @@ class Fit:
             return "died" if died else "errors"
         return "clean" if self.chosen is not None else "does not fit"
 
-    def __repr__(self) -> str:
-        """In a line: the model, and what would fit."""
-        found = "nothing that was tried fits" if self.chosen is None else str(self.chosen)
-        return f"<Fit {safe(self.source or 'model', 100)}: {found}>"
+    def _summary(self) -> tuple[str, str]:
+        """The model, and what would fit."""
+        found = "nothing that was tried fits" if self.chosen is None else f"{self.chosen.candidate} fits"
+        return file_name(self.source), found
 
     @property
     def caution(self) -> Caution | None:
@@ -326,7 +329,7 @@ class Fit:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chosen model to a file; ValueError if nothing fits."""
         if self.chosen is None:
-            raise ValueError("nothing fits, so there is no model to be written")
+            raise ValueError("no candidate fits, so no model is written")
         write_whole(path, self.model)
 
     @property

@@ -136,9 +136,9 @@ class OutputComparison:
 def describe_loss(kinds: Sequence[str]) -> str:
     """How loss is counted, in words."""
     words = {
-        CHOICE: "the share of samples with another top-1",
+        CHOICE: "share of samples with a different top-1",
         WHOLE: "the share of values that differ",
-        REAL: "the error's part of the signal",
+        REAL: "error relative to the signal",
     }
     return ", ".join(words[kind] for kind in dict.fromkeys(kinds)) + (
         ", the worst output" if len(kinds) > 1 else ""
@@ -170,11 +170,11 @@ class LossUnknown(Exception):
 
 
 class TimeIsUp(LossUnknown):
-    """A loss that is not known because the time was up."""
+    """A loss that is not known because time limit reached."""
 
     def __init__(self) -> None:
         """In words."""
-        super().__init__("the time was up")
+        super().__init__("time limit reached")
 
 
 class MetricFailed(ValueError):
@@ -320,7 +320,7 @@ class LossMeter:
         try:
             found, on_samples = score(built.path, settings, self._names, self._metric, list(self._sample_set))
         except OutliveError as error:
-            raise self._unknown("the metric could not be worked out", error) from error
+            raise self._unknown("the metric could not be computed", error) from error
         except Exception as error:  # whatever the user's function raises
             said = " ".join(f"{type(error).__name__}: {error}".split())[:_MOST_WORDS]
             raise LossUnknown(f"the metric failed: {said}") from error

@@ -43,7 +43,7 @@ from outlive.units import Step, parse_bytes
 _MOST_JOBS = 4
 # What was begun in time may still do this much.
 _LEAST_S = 1.0
-_TIME = "the time was up"
+_TIME = "time limit reached"
 # The loss that ends the search if the user sets no bound: another round may lose less.
 _LITTLE_LOSS = 0.05
 _PACKAGES = ("outlive", "ai-edge-litert", "ai-edge-quantizer", "tensorflow", "tensorflow-cpu")
@@ -145,7 +145,7 @@ class Search:
 
     def _mixed_round(self, offered: SearchRound) -> SearchRound:
         """The same recipe with its worst layers in float."""
-        self._tell(f"the layers that {MIXED_FROM} hurts most")
+        self._tell(f"the layers that lose most with {MIXED_FROM}")
         static = [one for one in offered.candidates if _may_be_mixed(one)]
         try:
             layers = self._builder.worst_layers(static[0].variant)
@@ -188,7 +188,7 @@ class Search:
                 words = _TIME if self._stopped == "seconds" else "it was interrupted"
                 self._skip(rank, candidate, words)
             elif fitting is not None and not self._goal.every:
-                self._skip(rank, candidate, f"{fitting.candidate.setting} fits already")
+                self._skip(rank, candidate, f"{fitting.candidate.setting} already fits")
             else:
                 self._tell(str(candidate))
                 evaluated = self._evaluation.evaluate(candidate, rank)
@@ -287,13 +287,13 @@ def make_goal(
 ) -> Goal:
     """The goal of a search from a user's words; `others` are fields of `Goal` as they are."""
     if (ram is None) == (device is None):
-        raise ValueError("say how much memory there is: an amount of RAM, or a device (and not both)")
+        raise ValueError("give the available memory: an amount of RAM or a device, not both")
     if accelerator is not None and accelerator not in _ACCELERATORS:
         raise ValueError(f"unknown accelerator {accelerator!r:.40}; choose from {', '.join(_ACCELERATORS)}")
     if seconds is not None and not seconds > 0:
-        raise ValueError(f"{seconds:g} seconds have passed already; give more than 0")
+        raise ValueError(f"{seconds:g} is not a time limit; give more than 0 seconds")
     if jobs is not None and jobs < 1:
-        raise ValueError(f"{jobs} candidates at once are none; give 1 or more")
+        raise ValueError(f"{jobs} is not a number of candidates; give 1 or more")
     found = find_device(device) if isinstance(device, str) else device
     if found is not None and found.is_micro and accelerator not in (None, "tflm"):
         raise ValueError(f"{found.title} runs TensorFlow Lite Micro: leave {accelerator} out")
@@ -340,7 +340,7 @@ def _started(model: Model, shapes: Mapping[int, Shape], origin: Origin | None, g
     try:
         part = cut_part(model, CutRequest(input_shapes=dict(shapes.items())))
         if part.shapes_from != "runtime":
-            raise ValueError("; ".join(part.state) or "the runtime does not take these shapes")
+            raise ValueError("; ".join(part.state) or "the runtime rejects these shapes")
         return part.model
     except ValueError as error:
         if origin is None:
@@ -359,7 +359,7 @@ def parse_share(given: str | float) -> float:
     try:
         value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
-        raise ValueError(f"{text[:40]!r} is no share; write it as 1% or 0.01") from None
+        raise ValueError(f"{text[:40]!r} is not a share; write 1% or 0.01") from None
     if not 0 <= value <= 1:
         raise ValueError(f"a loss is between 0% and 100%, not {text[:40]}")
     return value
@@ -371,7 +371,7 @@ def check_metric(metric: Any) -> Any:
         return metric
     path, colon, name = str(metric).rpartition(":")
     if not colon or not path.endswith(".py") or not name.isidentifier():
-        raise ValueError(f"{str(metric)[:80]!r} names no metric; write it as file.py:function")
+        raise ValueError(f"{str(metric)[:80]!r} is not a metric; write file.py:function")
     try:
         with open(path, "rb"):
             return str(metric)
@@ -396,5 +396,5 @@ def _granted(ram: str | int | None) -> Budget:
 def _size(given: str | int | None, what: str) -> int:
     size = parse_bytes(given) if isinstance(given, str) else int(given or 0)
     if size <= 0:
-        raise ValueError(f"{what} of {size} bytes leaves no room at all")
+        raise ValueError(f"{what} of {size} bytes leaves no memory")
     return size

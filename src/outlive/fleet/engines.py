@@ -77,7 +77,7 @@ def open_engine(on: Any = None, jobs: int | None = None) -> Iterator[Engine]:
     cluster on this machine for the time of the scan. EngineError if it cannot be had.
     """
     if jobs is not None and jobs < 1:
-        raise ValueError(f"at least one job has to be done at a time, not {jobs}")
+        raise ValueError(f"jobs must be at least 1, not {jobs}")
     _need("joblib", "joblib")
     with ExitStack() as undo:
         if on is None or on == "local":
@@ -225,5 +225,5 @@ def _words(error: BaseException) -> str:
 def _with_port(host: str, engine: str) -> str:
     name, found, port = host.rpartition(":")
     if not host or (found and not (name and port.isdigit())):
-        raise EngineError(f"{engine}://{host} names no host; say {engine}://HOST:{_DEFAULT_PORTS[engine]}")
+        raise EngineError(f"{engine}://{host} has no host; write {engine}://HOST:{_DEFAULT_PORTS[engine]}")
     return host if found else f"{host}:{_DEFAULT_PORTS[engine]}"

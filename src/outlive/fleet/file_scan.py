@@ -274,7 +274,7 @@ def _look(task: ScanTask, examine: ExamineModel, read: Read) -> Row:
         return _row(bare, _examined(task, examine, read), task)
     except Exception as error:
         # A bug of ours must not cost the other files; the row says what to report.
-        note = shortage(error) or f"a bug of outlive: {type(error).__name__}: {error}"
+        note = shortage(error) or f"a bug in outlive: {type(error).__name__}: {error}"
         return replace(bare, note=note[:_MOST_NOTE])
 
 
@@ -301,7 +301,7 @@ def _examined(task: ScanTask, examine: ExamineModel, read: Read) -> Examination:
         """Wait for room; what is larger than all the room there is stays on the ground."""
         planned = _planned_bytes(seen)
         if budget is not None and planned > budget:
-            yield f"{format_bytes(planned)} planned, {format_bytes(budget)} to be had"
+            yield f"{format_bytes(planned)} planned, {format_bytes(budget)} available"
             return
         with admitted(planned, budget):
             yield ""
@@ -397,7 +397,7 @@ def _all_findings(seen: Examination) -> list[Finding]:
 
 def _notes(seen: Examination, task: ScanTask) -> Iterator[str]:
     if seen.checked.reading.identity.kind in ("unreadable", "directory") and os.path.isdir(task.place):
-        yield "it is a folder, and what is in it cannot be listed"
+        yield "cannot list this folder"
     yield from seen.notes
     if seen.not_run:
         yield f"not run: {seen.not_run}"

@@ -172,7 +172,7 @@ class EngineProcess:
                 raise ProcessLost(self._ending()) from None
             self._still = self._still + 1 if is_stopped(self._process.pid) else 0
             if self._still == _MOST_LOOKS:
-                raise ProcessLost("an engine process was stopped, and did not go on") from None
+                raise ProcessLost("an engine process was stopped and did not resume") from None
             return None
         self._said += data
         if not data or len(self._said) > _MOST_ROW_BYTES:

@@ -36,7 +36,7 @@ class Tolerances:
         for name in ("peak", "latency", "outputs"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
-                raise ValueError(f"a tolerance for {name} of {value} makes no sense; say 0.05 or 5%")
+                raise ValueError(f"a tolerance for {name} of {value} is not a share; write 0.05 or 5%")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,10 @@ from typing import Any, ClassVar, Literal, get_args
 
 from outlive.arena.devices import Device, find_device
 from outlive.interpreter.interpreter_options import ACCELERATORS
-from outlive.names import safe
+from outlive.names import shorten
 from outlive.process.limits import Limits
 from outlive.records import NOT_WRITTEN, document_of, read_result
+from outlive.results import Summary
 from outlive.rules import choose_rules
 
 # How it ended, the best first. "sound" and "flawed" were not run: nothing is an error, or something is.
@@ -102,8 +103,8 @@ class AcceleratorSummary:
     milliseconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Row(Summary):
     """The result for one file. Unknown numbers are None; `note` says why in words.
 
     `name` is the path below the folder that was asked for, `same_as` an identical file that was scanned in
@@ -143,9 +144,9 @@ class Row:
     versions: Mapping[str, str] = field(default_factory=dict)
     number: int = field(default=-1, metadata=NOT_WRITTEN)  # the task it answers
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """The file, and what came of it."""
-        return f"<Row {safe(self.name, 160)}: {self.outcome}>"
+        return shorten(self.name, 80), self.outcome
 
     @property
     def died(self) -> bool:
@@ -174,7 +175,7 @@ def read_row(line: bytes) -> Row:
     try:
         return row_of(json.loads(line))
     except RecursionError as error:
-        raise ValueError(f"it is no row of a scan: {error!r:.200}") from error
+        raise ValueError(f"not a row of a scan: {error!r:.200}") from error
 
 
 def row_of(document: Any) -> Row:

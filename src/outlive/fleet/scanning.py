@@ -20,6 +20,7 @@ from outlive.fleet.regressions import ScanComparison, Tolerances, compare_rows
 from outlive.fleet.rows import EngineError, Row, ScanOptions, versions
 from outlive.fleet.scan_state import Journal, RowFile, ScanState, drop_old_rows, read_rows
 from outlive.records import NOT_WRITTEN, in_document, written
+from outlive.results import Listed
 from outlive.units import plural
 
 
@@ -92,14 +93,16 @@ class ScanRequest:
     accelerator: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scan:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Scan(Listed[Row]):
     """A finished scan. Iterate over it for its rows: they are read from disk, one at a time, by path.
 
     `written` are the tables that were written; with `with_rows` the rows are in its document.
     """
 
     kind: ClassVar[str] = "scan"
+    tables = (("rows", Row),)
+    row_names = ("name", "path")
 
     path: Path = field(metadata=NOT_WRITTEN)
     engine: str
@@ -111,9 +114,9 @@ class Scan:
     keeper: Any = field(default=None, repr=False, metadata=NOT_WRITTEN)
     written: tuple[str, ...] = ()
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """How many files, and what came of them."""
-        return f"<Scan: {plural(self.tally.files, 'file')}, {self.tally.deaths} died>"
+        return plural(self.tally.files, "file"), f"{self.tally.deaths} died"
 
     @property
     @in_document()
@@ -136,6 +139,9 @@ class Scan:
     def shown_rows(self) -> tuple[Row, ...] | int:
         """The rows, or how many there are."""
         return tuple(self) if self.with_rows else len(self)
+
+    def _rows(self, table: str) -> list[Row]:
+        return list(self)
 
     def __iter__(self) -> Iterator[Row]:
         """The rows, in the order of their paths."""
@@ -211,9 +217,7 @@ def scan_files(
             journal.close()
         name = engine.name
     if tally.done != tally.files:
-        raise EngineError(
-            f"only {tally.done:,} of {tally.files:,} files have a row; a resumed scan does the rest"
-        )
+        raise EngineError(f"only {tally.done:,} of {tally.files:,} files have a row; --resume scans the rest")
     drop_old_rows(path)
     comparison = None if old is None else compare_rows(old, path, tolerances or Tolerances())
     return Scan(path=path, tally=tally, engine=name, order=order, comparison=comparison, keeper=keeper)

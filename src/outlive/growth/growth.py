@@ -14,6 +14,7 @@ from outlive.growth.trend import Trend
 from outlive.names import safe
 from outlive.process.flight import Flight
 from outlive.records import NOT_WRITTEN, in_document, written
+from outlive.results import Listed, file_name
 from outlive.units import format_bytes
 
 LEAKS, NO_LEAK, UNCLEAR = "leaks", "no leak", "not enough evidence"
@@ -200,7 +201,7 @@ class CycleGrowth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Growth:
+class Growth(Listed[CycleGrowth]):
     """Whether something grows when it is repeated: the verdict of its worst stage, and all stages.
 
     `verdict` is "leaks", "no leak" or "not enough evidence". `bytes_per_iteration` lies between `low` and
@@ -208,6 +209,8 @@ class Growth:
     """
 
     kind: ClassVar[str] = "leak"
+    tables = (("stages", CycleGrowth),)
+    row_names = ("cycle",)
 
     what: str
     stages: tuple[CycleGrowth, ...]
@@ -278,6 +281,6 @@ class Growth:
             return f"{safe(self.what)}: {self.stages[0]}"
         return "\n".join([f"{safe(self.what)}:", *(f"  {stage.cycle}: {stage}" for stage in self.stages)])
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """What was repeated, and the verdict of the worst stage."""
-        return f"<Growth of {safe(self.what, 80)}: {safe(str(self.worst), 200)}>"
+        return file_name(self.what), str(self.worst)

@@ -86,9 +86,9 @@ class LeakSettings:
     def __post_init__(self) -> None:
         """Refuse numbers that mean nothing."""
         if self.repeat is not None and self.repeat < 1:
-            raise ValueError(f"it cannot be repeated {self.repeat} times")
+            raise ValueError(f"repeat must be at least 1, not {self.repeat}")
         if not self.seconds > 0:
-            raise ValueError(f"{self.seconds} seconds are no time at all")
+            raise ValueError(f"seconds must be more than 0, not {self.seconds}")
 
 
 def guarded(function: Callable[..., Any], order: LeakSettings, form: Any) -> Callable[..., Any]:
@@ -267,7 +267,7 @@ def find_targets(
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if path.endswith(".py"):
-            raise ValueError(f"say which function of it is to be repeated: {path}::function")
+            raise ValueError(f"name the function to repeat: {path}::function")
         with open(path, "rb"):
             pass  # the system's own words for a file that cannot be read
         what, opened = path, dict[str, Any](model_path=os.path.abspath(path))
@@ -287,7 +287,7 @@ def _script(source: str) -> dict[str, str]:
     if not os.path.isfile(path):
         raise ValueError(f"file not found: {path}")
     if not name.isidentifier():
-        raise ValueError(f"{name!r} is no name of a function; write it as {path}::function")
+        raise ValueError(f"{name!r} is not a function name; write {path}::function")
     return {"script": os.path.abspath(path), "function": name}
 
 
@@ -302,7 +302,7 @@ def choose_room(ram: str | int | None, device: str | Device | None) -> Room:
         return find_room()
     size = parse_bytes(ram) if isinstance(ram, str) else ram
     if size <= 0:
-        raise ValueError(f"{size} bytes of RAM are none at all")
+        raise ValueError(f"{size} bytes is not an amount of RAM")
     return find_room(size, "as asked for")
 
 

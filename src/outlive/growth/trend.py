@@ -208,7 +208,7 @@ def _growing(rate: _Rate, above: float, grain: float) -> Trend:
 
 def _reason(rate: _Rate, steps: Sequence[float], least: float) -> str:
     if rate.low(_T_INTERVAL) > least:
-        return "it grew, but ever more slowly or with pauses: it may still settle"
+        return "growth slowed down or paused: it may stop"
     if max(steps) > 0 and statistics.median(steps) == 0:
-        return "it grew in a few large steps: how often they come is not known yet"
-    return "it goes up and down by more than a leak would add in these rounds"
+        return "it grew in a few large steps; their frequency is not known yet"
+    return "it varies more than a leak would add in these rounds"

@@ -10,4 +10,7 @@ It may crash, hang or use up memory, and the caller lives.
 it raises. Whatever runs a model answers in plain values of a fixed form, which are read and never unpickled.
 """
 
-PUBLIC_MODULES = ("functions", "guard_process", "guarded", "guarded_call", "pool", "script", "worker_errors")
+PUBLIC_MODULES = (
+    "caller_state", "functions", "guard_process", "guarded", "guarded_call", "pool", "script",
+    "worker_errors",
+)  # fmt: skip

@@ -67,7 +67,7 @@ class SegmentReader:
         """Copies of parts of a segment; ValueError or OSError if it is not what it was said to be."""
         total = sum(length for _, length in spans)
         if len(spans) > _MOST_SPANS or total > _most_bytes(total):
-            raise ValueError(f"{total} bytes in {len(spans)} parts are more than can be meant")
+            raise ValueError(f"{total} bytes in {len(spans)} parts exceed the protocol's limit")
         if number not in self._files:
             self._open(number, size)
         self._freed.append(number)
@@ -75,7 +75,7 @@ class SegmentReader:
 
     def _open(self, number: int, size: int) -> None:
         if len(self._files) >= _MOST_SEGMENTS:
-            raise ValueError(f"{len(self._files) + 1} segments are more than can be meant")
+            raise ValueError(f"{len(self._files) + 1} segments exceed the protocol's limit")
         descriptor = self._receive_descriptor()
         try:
             operating_system.check_segment(descriptor, size)

@@ -39,12 +39,20 @@ class GuardProcess:
     """One worker process, from its start to its end; one call at a time."""
 
     def __init__(
-        self, *, stdin: int = -1, raw: bool = False, sandbox: str = "off", read: tuple[str, ...] = ()
+        self,
+        *,
+        stdin: int = -1,
+        raw: bool = False,
+        sandbox: str = "off",
+        read: tuple[str, ...] = (),
+        runtime: str = NO_RUNTIME,
     ) -> None:
         """Start it; `CannotStartWorker` if the system does not let us. It is not waited for.
 
-        In a sandbox it may read what lies in the folders of `sys.path`, and `read`.
+        In a sandbox it may read what lies in the folders of `sys.path`, and `read`. With a `runtime` it is
+        forked from the process that has it loaded, where there is one.
         """
+        self.runtime = runtime
         self.owner = os.getpid()
         self.flight: Flight | None = None
         self.calls = 0
@@ -70,7 +78,7 @@ class GuardProcess:
         self._gpu: GpuMeter | None = None
         self._recorder = FlightRecorder(Limits())
         self._factory: WorkerFactory
-        kind = WorkerKind(runtime=NO_RUNTIME, python=sys.executable)
+        kind = WorkerKind(runtime=runtime, python=sys.executable)
         with_factory(kind, lambda maker: self._open(maker, stdin, raw))
         wires = self._connection
         self.output, self.send, self.receive = wires.output, wires.send, wires.receive

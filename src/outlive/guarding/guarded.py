@@ -52,9 +52,9 @@ class Guarded:
         (`answer_forms`), which are read as plain ones; nothing is unpickled.
         """
         if not callable(function):
-            raise TypeError(f"a guard needs a function, and was given a {type(function).__name__}")
+            raise TypeError(f"guard expects a function, not a {type(function).__name__}")
         if isinstance(recycle, int) and (isinstance(recycle, bool) or recycle < 1):
-            raise ValueError("recycle= is a number of calls, at least 1, or a size such as '500MB'")
+            raise ValueError("recycle must be a number of calls (at least 1) or a size such as '500MB'")
         functools.update_wrapper(self, function)
         self.limits = Limits(memory=memory, seconds=seconds)
         self.fresh, self.recycle, self.sandbox = fresh, recycle, choose_mode(sandbox)
@@ -73,7 +73,7 @@ class Guarded:
         self._is_async = inspect.iscoroutinefunction(function)
         self._tensorflow = mentions_tensorflow(function)
         if self._tensorflow:
-            pool.warm(tensorflow=True)
+            pool.warm(tensorflow=True, plain=plain is not None)
 
     def __call__(self, /, *arguments: Any, **named: Any) -> Any:
         """Call the function in a worker.
@@ -114,7 +114,7 @@ class Guarded:
                 raise self._terms.judge.unavailable(str(error)) from error
             except RunError:
                 if process.closed:  # a caller that has seen a death tries again
-                    pool.warm(self._tensorflow)
+                    pool.warm(self._tensorflow, self._terms.form is not None)
                 raise
 
     async def _call_async(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -128,7 +128,7 @@ class Guarded:
         spent = self._most_calls is not None and process.calls >= self._most_calls
         if self.fresh or spent or grown > self._most_growth:
             process.retire()
-            pool.warm(self._tensorflow)
+            pool.warm(self._tensorflow, self._terms.form is not None)
         else:
             pool.give(process)
 

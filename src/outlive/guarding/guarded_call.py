@@ -29,6 +29,8 @@ _TO_CALL = (wire.VALUE, wire.RAISED, wire.STREAM, wire.CANNOT)
 _TO_NEXT = (wire.YIELDED, wire.ENDED, wire.RAISED, wire.CANNOT)
 _TO_CLOSE = (wire.ENDED, wire.RAISED)
 _MOST_WORDS = 40_000
+# Where a model bears its identifier (tflite/schema/schema.fbs).
+_IDENTIFIER_AT, _IDENTIFIER = slice(4, 8), b"TFL3"
 caller_state = CallerState()
 
 
@@ -63,12 +65,14 @@ class GuardedCall:
         if self._plain:
             process.be_plain()
         self._iterators: list[Any] = []
+        self._model: bytes | None = None
         self._raised_here: Exception | None = None
         self._deadline: float | None = None
         self._done = self._is_sent = self._has_begun = False
 
     def run(self, sent: SentFunction, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Call the function and give its value, or raise."""
+        self._model = _only_model((*arguments, *named.values()))
         try:
             body, apart, is_named = self._pack_arguments(arguments, named)
         except BaseException:
@@ -214,7 +218,7 @@ class GuardedCall:
         self._note(frame)
         self._release()
         if seen is not None:
-            raise rebuild(body, seen, self._terms.judge)
+            raise rebuild(body, seen, self._terms.judge, self._model)
         if frame.kind == wire.CANNOT:
             raise _cannot(body)
         return load_value(body, leases)
@@ -328,7 +332,7 @@ class GuardedCall:
         flight = self._process.record(ended_by, self._terms.limits)
         if said:
             flight = dataclasses.replace(flight, error_type=wire.Malformed.__name__, error_text=said)
-        return self._terms.judge.died(flight)
+        return self._terms.judge.died(flight, self._model)
 
     def _interrupt(self) -> None:
         """The caller was interrupted, or something else went wrong here: so is the function, then ended."""
@@ -360,6 +364,12 @@ def check_form(value: Any, form: Any) -> Any:
     if not has_form(value, form):
         raise wire.Malformed("an answer of another form than this question has")
     return value
+
+
+def _only_model(values: Iterable[Any]) -> bytes | None:
+    """The model that a call is given as bytes, if it is the only one: no file names it when it dies."""
+    found = [value for value in values if isinstance(value, bytes) and value[_IDENTIFIER_AT] == _IDENTIFIER]
+    return found[0] if len(found) == 1 else None
 
 
 def _has_iterator(values: Iterable[Any]) -> bool:

@@ -15,18 +15,18 @@ from outlive.guarding.guarded_call import GuardedCall, Terms, caller_state
 from outlive.guarding.pool import alive
 from outlive.guarding.worker_errors import findings_of, raised_flight
 from outlive.interpreter.judge import Judge
-from outlive.names import safe
 from outlive.process.flight import Flight, RunWithFindings, StageSeconds
 from outlive.process.limits import Limits
 from outlive.process.worker_factory import CannotStartWorker
 from outlive.records import ModelPath
+from outlive.results import Result, file_name
 
 # `outlive_child.guard.script_runner.run`, by the name it has in a worker: pickle's opcodes GLOBAL and STOP.
 _RUN = b"coutlive_child.guard.script_runner\nrun\n."
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ScriptEnd:
+class ScriptEnd(Result):
     """How a script ended: its exit code, or None if it died of something; the record, and the findings."""
 
     kind: ClassVar[str] = "guard"
@@ -41,10 +41,9 @@ class ScriptEnd:
         """The document of a run: that of the script."""
         return RunWithFindings(model=ModelPath(path=self.script), flight=self.flight, findings=self.findings)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """The script, and how it ended."""
-        ended = "died" if self.exit_code is None else f"exit code {self.exit_code}"
-        return f"<ScriptEnd of {safe(self.script, 80)}: {ended}>"
+        return file_name(self.script), "died" if self.exit_code is None else f"exit code {self.exit_code}"
 
 
 def run_script(

@@ -16,7 +16,7 @@ from outlive.errors import OutliveError
 from outlive.finding import Finding
 from outlive.guarding.caller_state import NATIVE
 from outlive.interpreter.answer_forms import Either, has_form
-from outlive.interpreter.judge import Call, Judge
+from outlive.interpreter.judge import Call, Judge, Source
 from outlive.meter import Point, read_machine
 from outlive.names import safe_lines
 from outlive.process.child.guard import exceptions, plain_values
@@ -116,17 +116,21 @@ def load_value(body: Any, buffers: list[Any]) -> Any:
         raise
     except Exception as error:
         kind = type(error).__name__
-        raise CannotReturn(f"the result came, but cannot be read here: {kind}: {error}") from error
+        raise CannotReturn(f"this process cannot read the result: {kind}: {error}") from error
 
 
-def rebuild(body: bytes, seen: Flight, judge: Judge) -> BaseException:
-    """The exception of a worker, with its traceback as the cause; one about memory with its verdict."""
+def rebuild(body: bytes, seen: Flight, judge: Judge, given: Source | None = None) -> BaseException:
+    """The exception of a worker, with its traceback as the cause; one about memory with its verdict.
+
+    `given` is the model that the call was given as bytes.
+    """
     facts = pickle.loads(body)
     error = _caused(_refused(facts["refusal"], judge) or _own(facts) or _like(facts), facts, seen, judge)
     # Only of the user's own function: who calls ours knows what an error of it means.
     if facts["memory"] is not None:
         return error
-    return judge.with_words(error, str(error.__cause__), facts["model_file"], raised_flight(seen, facts))
+    model = facts["model_file"] or given or ""
+    return judge.with_words(error, str(error.__cause__), model, raised_flight(seen, facts))
 
 
 def rebuild_plain(body: Any, seen: Flight, judge: Judge) -> BaseException:
@@ -228,7 +232,7 @@ def _thread_limits() -> str:
     from outlive.meter import find_limits
 
     known = [f"{limit.name} allows {limit.most:,} processes and threads" for limit in find_limits()]
-    return "; ".join(known) or "no limit on threads is known here: memory for its stack may have been refused"
+    return "; ".join(known) or "no limit on threads is known: there may be no memory for the stack"
 
 
 def _refused(facts: dict[str, Any] | None, judge: Judge) -> BaseException | None:

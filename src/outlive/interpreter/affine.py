@@ -98,7 +98,7 @@ def _along(affine: Affine, rank: int) -> tuple[NDArray[Any], NDArray[Any]]:
     count = len(affine.scales)
     zeros = affine.zero_points or (0,) * count
     if len(zeros) != count or not all(scale > 0 for scale in affine.scales):
-        raise ValueError(f"{_called(affine)}: its scales and zero points make no sense")
+        raise ValueError(f"{_called(affine)}: invalid scales and zero points")
     shape = [1] * rank
     if count > 1 and affine.axis < rank:
         shape[affine.axis] = count
@@ -110,7 +110,7 @@ def _along(affine: Affine, rank: int) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _as_they_are(affine: Affine, array: NDArray[Any]) -> NDArray[Any]:
     if affine.dtype.kind in "iu" and array.dtype.kind == "f" and not np.array_equal(array, np.trunc(array)):
-        raise ValueError(f"{_called(affine)} is not quantized: its {affine.dtype.name} stand for themselves")
+        raise ValueError(f"{_called(affine)} is not quantized")
     return array.astype(affine.dtype, copy=False)
 
 

@@ -169,7 +169,7 @@ def _array(row: dict[str, Any], value: Any, seed: int) -> NDArray[Any]:
         return _filled(row["dtype"], shape, 1)
     if value == "random":
         return _random(row, shape, np.random.default_rng((seed, int(row["index"]))))
-    raise ValueError(f"{value!r} is no way to fill an input; say zeros, ones or random, or give an array")
+    raise ValueError(f"{value!r} is not a valid input; use zeros, ones, random or an array")
 
 
 def _filled(dtype: Any, shape: tuple[int, ...], number: int) -> NDArray[Any]:

@@ -84,8 +84,8 @@ class Judge:
         """The error for a file that is no longer what was read (`FileChanged`)."""
         return change
 
-    def find_in_words(self, text: str, model: str = "", seen: Flight | None = None) -> tuple[Finding, ...]:
-        """What a traceback says of a runtime and the model in this file; nothing where no rules are known.
+    def find_in_words(self, text: str, model: Source = "", seen: Flight | None = None) -> tuple[Finding, ...]:
+        """What a traceback says of a runtime and this model; nothing where no rules are known.
 
         `seen` is the record of the call that raised it.
         """
@@ -127,7 +127,7 @@ class Judge:
         return _attach(error, finding, drawn, flight)
 
     def with_words(
-        self, error: BaseException, text: str, model: str = "", seen: Flight | None = None
+        self, error: BaseException, text: str, model: Source = "", seen: Flight | None = None
     ) -> BaseException:
         """An error of a guarded function's own: it stays what it is, with the finding its words lead to."""
         found = () if isinstance(error, OutliveError) else self.find_in_words(text, model, seen)

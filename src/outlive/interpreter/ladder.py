@@ -159,7 +159,7 @@ LADDER = ("gpu", "cpu", "builtin", "reference")
 COMPILED: dict[str, Callable[[], CompiledWay]] = {"gpu": gpu_way, "npu": npu_way}
 NAMES = (*COMPILED, *ACCELERATORS)
 _SOFTWARE = re.compile(r"Selected adapter: .*adapterType=[^\n]*(?:CPU|Software)")
-_NO_GPU = "this machine shows no GPU, and a software one is used only when it is asked for by name"
+_NO_GPU = "no GPU on this machine; a software GPU is used only if you name it"
 # A trial that takes longer has lost against anything.
 _TRIAL_SECONDS = 60.0
 _TIMED_RUNS, _TIMED_S = 7, 0.2
@@ -275,7 +275,7 @@ def _climb(options: InterpreterOptions, names: Sequence[str], open_one: Open) ->
     """Choose a rung for this model; what was found out is kept for as long as the program runs."""
     ladder = check_names(names)
     if not ladder:
-        raise ValueError("a ladder has at least one rung")
+        raise ValueError("give at least one accelerator")
     key = (_identity(options), str(sorted(options.arguments.items())), *ladder)
     if key not in _chosen:
         _chosen[key] = _try_rungs(options, ladder, open_one)
@@ -318,7 +318,7 @@ def _unfit(name: str, ladder: Sequence[str], tried: Callable[[str], _Trial]) -> 
     kernels = (*(other for other in ladder if other not in COMPILED), "cpu", "builtin")
     plain = next((tried(other) for other in kernels if not tried(other).why_not), None)
     if plain is None:
-        return "no kernels of the CPU run it, so there is nothing to compare with"
+        return "no CPU kernel runs it, so the results cannot be compared"
     apart = furthest_apart(plain.rows, plain.values, seen.values, arithmetic="float16")
     if apart.largest > apart.allowed:
         return (

@@ -89,4 +89,4 @@ def _words(fact: Any) -> str:
     if fact.died:
         return f"it died in stage {fact.stage} ({fact.ended_by or fact.signal or 'no signal'})"
     said = " ".join(fact.error_text.split())[:_MOST_WORDS]
-    return said or f"{fact.error_type} without words, as for memory that is not to be had"
+    return said or f"{fact.error_type} without a message, as when memory is not available"

@@ -33,21 +33,24 @@ from outlive.interpreter.judge import Judge
 from outlive.meter import Point, Sampler
 from outlive.process.factories import close_special_factories
 from outlive.process.flight import Flight, InsideSeen, StageSeconds, TensorSeen, Unjudged, ask_delegation
+from outlive.units import Step
 
 
 class _Watch:
     """Times stages and samples memory from outside the worker."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[str], None]) -> None:
         self.sampler: Sampler | None = None
         self.stages: list[StageSeconds] = []
+        self.tell = tell
 
     def begin(self, pid: int) -> None:
         self.sampler = Sampler(pid, forked=True).start()
 
     @contextlib.contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time a stage, and mark its end."""
+    def stage(self, name: str, call: int = 0, calls: int = 0) -> Iterator[None]:
+        """Time a stage, and mark its end; it may be one of several calls."""
+        self.tell(Step(name, call, calls))
         start = time.perf_counter()
         try:
             yield
@@ -87,6 +90,7 @@ def record_run(
     shapes: Mapping[int, Sequence[int]] | None = None,
     quantize: bool = False,
     dequantize: bool = False,
+    tell: Callable[[str], None] = lambda stage: None,
     **arguments: Any,
 ) -> Flight:
     """Load, allocate, set, invoke `repeat` times, get and free; the record of it all.
@@ -94,8 +98,9 @@ def record_run(
     `shapes` are other shapes for inputs, by index, set before tensors are allocated. `quantize` turns floats
     for quantized inputs into their integers, `dequantize` quantized outputs into the floats they stand for.
     A `judge` completes the record of an end; of one that knows no rules it is as it was written.
+    `tell` hears each stage as it begins.
     """
-    watch = _Watch()
+    watch = _Watch(tell)
     meant = (quantize, dequantize)
     try:
         flight = _run_watched(
@@ -124,6 +129,7 @@ def _run_watched(
     meant: tuple[bool, bool],
     arguments: dict[str, Any],
 ) -> Flight:
+    watch.tell("load")
     start = time.perf_counter()
     interpreter = WorkerInterpreter(**arguments, _watch=watch.begin)
     watch.note("load", start)
@@ -141,7 +147,7 @@ def _run_watched(
             ):  # each is let go of once the worker has it: large ones are held twice else
                 interpreter.set_tensor(index, feeds.pop(index))
         for number in range(repeat):
-            with watch.stage("invoke" if number == 0 else f"invoke {number + 1}"):
+            with watch.stage("invoke" if number == 0 else f"invoke {number + 1}", number, repeat):
                 interpreter.invoke()
         rows = interpreter.get_output_details()
         with watch.stage("get"):
@@ -236,7 +242,7 @@ def _measurement(flight: Flight) -> Measurement:
     marks = {point.mark: point.bytes for point in flight.timeline if point.mark}
     problem = ""
     if flight.died:
-        problem = f"it died while it was in stage {flight.stage} ({flight.signal or flight.ended_by})"
+        problem = f"it died in stage {flight.stage} ({flight.signal or flight.ended_by})"
     elif flight.error_type:
         problem = f"the runtime refused it: {' '.join(flight.error_text.split())[:300]}"
     load, allocate, invoke = (marks.get(stage) for stage in _STAGES)

@@ -361,7 +361,7 @@ def _room_for(size: int) -> NDArray[np.uint8]:
     # Half of it: the program that asked, and everything else on the machine, want to live too.
     if available is not None and size > available // 2:
         raise MemoryError(
-            f"a tensor of {format_bytes(size)}, and {format_bytes(available)} of memory are left"
+            f"a tensor of {format_bytes(size)}, and {format_bytes(available)} of memory is left"
         )
     return np.empty(size, np.uint8)
 

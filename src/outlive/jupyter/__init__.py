@@ -9,6 +9,7 @@
     protect() ──> protection ──> the interpreters of LiteRT and TensorFlow in this kernel are guarded ones
     jupyter server ──> server_extension ──> watched_provisioner  every kernel it starts is watched
                                         ──> death_handlers       what browsers ask (jupyterlab/ is their part)
+    jupyter execute, papermill, jupyter console ──> notebook_runners  the same without a server
 
 A card is a small piece of HTML, safe and without network, and the same in plain text.
 """

@@ -10,34 +10,11 @@ from typing import Any
 
 from outlive.jupyter import cells, error_cards, progress, protection
 from outlive.rendering import page_of
-from outlive.rendering.media.notebook import card_bundle
+from outlive.rendering.media.notebook import card_bundle, page_of_any
 from outlive.verbs.blackbox import is_in_cell, record_kernel, take_unshown
 
-# What is shown as a card: classes by module and name, loaded when needed.
-# Findings, which have no page of their own.
-FINDINGS = (("outlive.finding", "Finding"), ("outlive.rules.judgement", "Judgement"))
-# Results whose page every medium draws.
-RESULTS = (
-    ("outlive.accelerators.coverage", "Coverage"),
-    ("outlive.arena.plan", "Plan"),
-    ("outlive.diagnosis.autopsy", "Autopsy"),
-    ("outlive.diagnosis.diagnosis_record", "Diagnosis"),
-    ("outlive.environment.machine_report", "Environment"),
-    ("outlive.growth.growth", "Growth"),
-    ("outlive.kernel_deaths.record", "KernelDeaths"),
-    ("outlive.verbs.devices", "Devices"),
-    ("outlive.process.flight", "Flight"),
-    ("outlive.model.model", "Model"),
-    ("outlive.surgery.cut", "Cut"),
-    ("outlive.quant.drift", "Drift"),
-    ("outlive.quant.quantized", "Quantized"),
-    ("outlive.quant.conversion", "Converted"),
-    ("outlive.fitting.fit_result", "Fit"),
-    ("outlive.rules.checked", "Checks"),
-    ("outlive.verbs.examine", "ModelReport"),
-    ("outlive.fleet.scanning", "Scan"),
-    ("outlive.exporting.micro", "Export"),
-)
+# What IPython knows the class of all results by.
+_RESULT = ("outlive.results", "Result")
 _USAGE = "usage: %outlive COMMAND ...  as on the command line; %outlive --help lists the commands\n"
 _PROTECTED = "outlive: models of this kernel run in workers from now on; outlive.unprotect() takes it back\n"
 _recorders: dict[int, Any] = {}
@@ -55,7 +32,7 @@ def load(shell: Any) -> None:
     if os.environ.get("OUTLIVE_PROTECT") != "0":
         protection.protect()
         sys.stdout.write(_PROTECTED if is_in_cell() else "")
-    register_cards(shell)
+    register_texts(shell)
     shell.register_magic_function(lambda line: run_line(shell, line), "line", "outlive")
     for part in (error_cards, cells, progress):
         part.register(shell)
@@ -66,9 +43,7 @@ def load(shell: Any) -> None:
 
 def unload(shell: Any) -> None:
     """Take out what `load` put in."""
-    for formatter in _formatters(shell):
-        for module, name in (*RESULTS, *FINDINGS):
-            formatter.pop(f"{module}.{name}", None)
+    shell.display_formatter.formatters["text/plain"].pop(".".join(_RESULT), None)
     protection.unprotect()
     shell.magics_manager.magics["line"].pop("outlive", None)
     for part in (error_cards, cells, progress):
@@ -78,32 +53,16 @@ def unload(shell: Any) -> None:
         recorder.close()
 
 
-def register_cards(shell: Any) -> None:
-    """Show results and findings as cards."""
-    html, plain = _formatters(shell)
-    for module, name in (*RESULTS, *FINDINGS):
-        html.for_type_by_name(module, name, lambda thing: bundle_of(thing)["text/html"])
-        plain.for_type_by_name(module, name, _print_plain)
-
-
-def _formatters(shell: Any) -> tuple[Any, Any]:
-    formatters = shell.display_formatter.formatters
-    return formatters["text/html"], formatters["text/plain"]
-
-
-def bundle_of(thing: Any) -> dict[str, str]:
-    """The card of a result or a finding, as HTML and as plain text."""
-    from outlive.rendering.pages.finding import findings_page
-
-    if hasattr(thing, "kind"):
-        return card_bundle(page_of(thing))
-    return card_bundle(findings_page(getattr(thing, "findings", (thing,))))
+def register_texts(shell: Any) -> None:
+    """Show results as whole texts where there are no cards; the cards are their own (`results.py`)."""
+    shell.display_formatter.formatters["text/plain"].for_type_by_name(*_RESULT, _print_plain)
 
 
 def _print_plain(thing: Any, printer: Any, cycle: bool) -> None:
     # Inside of a list or a dictionary a whole report would be in the way.
     alone = not printer.stack or len(printer.stack) <= 1
-    printer.text(bundle_of(thing)["text/plain"] if alone and not cycle else repr(thing))
+    text = card_bundle(page_of_any(thing))["text/plain"] if alone and not cycle else repr(thing)
+    printer.text(text)
 
 
 def show_last_death(shell: Any) -> None:

@@ -95,7 +95,7 @@ def in_words(verb: str, news: tuple[Any, ...]) -> tuple[str, float | None]:
         if turns > 1:
             return f"sample {sample}, turn {turn} of {turns}", (turn - 1 + done) / turns
         return f"sample {sample}", done if total else None
-    if verb in ("quantize", "convert"):
+    if verb == "quantize":
         total = getattr(news[0], "total", None)
         return f"sample {news[0]}", news[0] / total if total else None
     if verb == "leak" and news[0] == "call":

@@ -3,7 +3,7 @@
     import ai_edge_litert.interpreter   ──> a module of ours: nothing native is loaded; compiled_model too
     import tflite_runtime.interpreter   ──> a module of ours
     import tensorflow                   ──> TensorFlow itself; its Interpreter and QuantizationDebugger are
-                                            replaced as they are loaded, and its converter is watched
+                                            replaced as they are loaded, and convert() works in a worker
     import ai_edge_litert.anything_else ──> LiteRT's own, native library and all
 
 Each uses the runtime it stands for. What was imported before is replaced where it can be found.
@@ -22,6 +22,8 @@ from types import ModuleType
 from typing import Any
 
 _PACKAGE = "ai_edge_litert"
+# Asked for when TensorFlow begins to load; who only looks whether it is installed asks for `tensorflow`.
+_LOADING = "tensorflow.python"
 # Modules with an Interpreter in them, and the runtime each stands for.
 RUNTIMES = {
     "ai_edge_litert.interpreter": "litert",
@@ -67,6 +69,8 @@ class Protection(MetaPathFinder):
             return None if real is None else self._stand_in(fullname, real)
         if fullname.startswith(_PACKAGE + "."):
             self._wake_package()
+        if fullname == _LOADING:
+            _warm_tensorflow()
         return None
 
     def _stand_in(self, name: str, real: ModuleSpec) -> ModuleSpec:
@@ -108,13 +112,15 @@ class Protection(MetaPathFinder):
                     self._changed.append((place, key, stand_ins[name], original))
 
     def _watch(self, base: Any) -> None:
-        """See what each conversion gives, and say so if it is not what was asked for."""
+        """Convert in a worker, and say so if what comes is not what was asked for."""
+        from outlive.verbs.convert import convert_protected  # it loads much, and few convert
+
         original = getattr(base, _CONVERTING[1], None)
         if original is None:
             return
 
         def watched(converter: Any, *arguments: Any, **named: Any) -> Any:
-            made = original(converter, *arguments, **named)
+            made = convert_protected(converter, lambda: original(converter, *arguments, **named))
             warn_unquantized(converter, made)
             return made
 
@@ -180,9 +186,9 @@ def protect() -> None:
 
     LiteRT's CompiledModel and TensorFlow's QuantizationDebugger too. Nothing native is loaded by this. A
     notebook needs no other change: each interpreter goes on using its own runtime, in a worker, and
-    `load_delegate` loads there too. TensorFlow itself stays in this process, and its converter with it, which
-    is only watched: `SilentFailure` if it was to quantize and gave floats. To have it in a worker there are
-    `outlive.convert`, `outlive.guard` and `%%outlive`. `unprotect()` undoes it.
+    `load_delegate` loads there too. TensorFlow itself stays in this process, but `TFLiteConverter.convert()`
+    works in a worker; one line on stderr says so when it cannot. `SilentFailure` warns of a model that was to
+    be quantized and is not. `unprotect()` undoes it.
     """
     if _active:
         return
@@ -192,6 +198,8 @@ def protect() -> None:
     for name in (*RUNTIMES, *_HOMES, _CONVERTER):
         if name in sys.modules:
             protection.replace(sys.modules[name])
+    if _CONVERTER in sys.modules:
+        _warm_tensorflow()
 
 
 def unprotect() -> None:
@@ -200,6 +208,12 @@ def unprotect() -> None:
         protection = _active.pop()
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not protection]
         protection.undo()
+
+
+def _warm_tensorflow() -> None:
+    from outlive.verbs.guard import warm_tensorflow
+
+    warm_tensorflow()
 
 
 def guarded_names(module: str) -> dict[str, Any]:

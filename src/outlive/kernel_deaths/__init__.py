@@ -5,6 +5,7 @@
          │  └─ standard error ──pipe──> watcher ──> where it went before    │
          └─ starts ──> watcher (process/child/watcher, some 4 MB) ───────────┘
                           └─ memory, kills for memory, exit status ──> Record, if it was no normal end
+    tracer (kernel_tracer) ── native stack and operator, at the signal that kills ──> the same folder
     Jupyter server ── starts ──> kernel, any environment (startup/sitecustomize.py)
          └─ server_watch: the same watcher as a thread, the same notes, the same Record
     Record ──> Flight, judged upstairs by the same rules as every other death

@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from outlive.kernel_deaths import record_store
+from outlive.kernel_deaths import kernel_tracer, record_store
 from outlive.meter import oom_counter_file, process_start, read_boot_id, read_machine
+from outlive.process.child.operating_system import watched_process
 from outlive.process.child.watcher.cell_notes import CellNotes
 from outlive.process.operating_system import WATCHES_KERNELS, open_process, start_in_session
 from outlive.process.worker_factory import START
@@ -36,7 +37,16 @@ class KernelRecorder:
         self.about = describe()
         self.folder = record_store.open_folder(self.about)
         self._stderr = -1
-        self._recorder = self._start_recorder()
+        self._tracer = kernel_tracer.prepare(self.folder, os.environ)
+        try:
+            self._recorder = self._start_recorder()
+        except BaseException:
+            if self._tracer is not None:
+                self._tracer.stop()
+            raise
+        if self._tracer is not None:
+            watched_process.allow_tracer(self._tracer.pid)
+            self._tracer.trace(os.getpid())
         self._notes = CellNotes(shell, self.folder, before_cell=self._check_recorder)
         atexit.register(self._leave)
 
@@ -55,6 +65,8 @@ class KernelRecorder:
         time.sleep(_FAREWELL_S)  # for what is still on its way to standard error
         self._recorder.kill()
         self._recorder.wait()
+        if self._tracer is not None:
+            self._tracer.stop()
         for path in self.folder.iterdir():
             path.unlink(missing_ok=True)
         self.folder.rmdir()
@@ -67,7 +79,8 @@ class KernelRecorder:
         # Opened here: a kernel may be gone, status and all, before the recorder has begun to look.
         found = open_process(os.getpid())
         pidfd = -1 if found is None else found
-        words = [os.getpid(), pidfd, theirs, self._stderr, self.folder, oom_counter_file()]
+        tracer = 0 if self._tracer is None else self._tracer.pid
+        words = [os.getpid(), pidfd, theirs, self._stderr, tracer, self.folder, oom_counter_file()]
         try:
             recorder = start_in_session(
                 [sys.executable, "-I", "-S", "-c", _PROGRAM, _CODE, *map(str, words)],

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from outlive.finding import Finding
 from outlive.meter import Point, Timeline
-from outlive.names import safe
 from outlive.process.flight import Flight, StageSeconds
+from outlive.process.flight_recorder import seen_of_end
 from outlive.records import NOT_WRITTEN, in_document
+from outlive.results import Listed, Result
 from outlive.units import plural
 
 # faulthandler's first line, CPython Modules/faulthandler.c: "Fatal Python error: Segmentation fault".
@@ -37,7 +38,7 @@ class Record:
     true if the recorder went with the kernel, so that the end itself was not seen. A Jupyter server knows the
     `kernel` by its id, the request that ran (`cell_message`) and the notebook's own name for the cell
     (`cell_id`); `restarted` is a kernel that it had to end because a cell did not, and `activity` whether
-    that cell computed or waited.
+    that cell computed or waited. `evidence` is what a tracer saw when a signal killed it.
     """
 
     name: str = ""
@@ -68,6 +69,7 @@ class Record:
     cell_id: str = ""
     restarted: bool = False
     activity: dict[str, Any] = field(default_factory=dict)
+    evidence: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any], name: str = "") -> Record:
@@ -94,6 +96,7 @@ class Record:
     def to_flight(self) -> Flight:
         """The record as every death is recorded; files of cells in the stack get the cells' numbers."""
         name, exit_code = self._end()
+        untraced = self.evidence.get("untraced")
         return Flight(
             died=True,
             stage="cell" if self.busy else "between cells",
@@ -110,7 +113,9 @@ class Record:
             activity=self.activity,
             machine={self.memory_limit or "total_bytes": self.memory_bytes} if self.memory_bytes else {},
             runtime={"runtime": "kernel", "python": self.python},
+            untraced=untraced if isinstance(untraced, str) else "",
             pid=self.pid,
+            **seen_of_end(self.evidence, name),
         )
 
     def _end(self) -> tuple[str | None, int | None]:
@@ -140,7 +145,7 @@ class CellSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class KernelDeath:
+class KernelDeath(Result):
     """A kernel's death, and what the rules make of it."""
 
     kind: ClassVar[str] = "blackbox"
@@ -149,15 +154,20 @@ class KernelDeath:
     finding: Finding = field(metadata=NOT_WRITTEN)
 
     @property
+    def name(self) -> str:
+        """The record's name, which `outlive blackbox` takes."""
+        return self.record.name
+
+    @property
     @in_document()
     def findings(self) -> tuple[Finding, ...]:
         """The finding, as other documents have theirs."""
         return (self.finding,)
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """The record's name, the cell and the headline."""
-        said = f"{self.finding.code} {self.finding.headline}"
-        return f"<KernelDeath {self.record.name}, {self.record.cell}: {safe(said, 160)}>"
+        about = f"{self.record.name}, {self.record.cell}"
+        return about, f"{self.finding.code} {self.finding.headline}"
 
     @property
     @in_document(flat=True)
@@ -195,7 +205,7 @@ class DeathPlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class KernelDeaths:
+class KernelDeaths(Listed[KernelDeath]):
     """The deaths that were asked for, the newest first: iterate over it.
 
     `removed` records were cleared, if that was asked for; `recording` is False while recording is off.
@@ -203,6 +213,7 @@ class KernelDeaths:
 
     kind: ClassVar[str] = "blackbox"
     outcome: ClassVar[str] = "clean"  # whatever there was to find out was found out
+    tables = (("deaths", KernelDeath),)
 
     action: str = field(default="last", metadata=NOT_WRITTEN)
     deaths: tuple[KernelDeath, ...] = ()
@@ -219,18 +230,10 @@ class KernelDeaths:
         """One for each death."""
         return tuple(death.finding for death in self.deaths)
 
-    def __iter__(self) -> Iterator[KernelDeath]:
-        """Each death."""
-        return iter(self.deaths)
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self.deaths)
-
-    def __repr__(self) -> str:
-        """The newest, and how many more."""
-        newest = f": {self.deaths[0]!r}" if self.deaths else ""
-        return f"<KernelDeaths, {plural(len(self.deaths), 'death')}{newest}>"
+    def _summary(self) -> tuple[str, str]:
+        """How many, and the newest."""
+        newest = f"{self.deaths[0].record.cell}, {self.deaths[0].finding.headline}" if self.deaths else ""
+        return plural(len(self.deaths), "death"), newest
 
 
 def _signal_name(number: int) -> str:

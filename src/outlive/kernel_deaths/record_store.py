@@ -60,7 +60,7 @@ def open_folder(about: Mapping[str, Any]) -> Path:
     notes = os.open(folder / notes_file.NOTES_FILE, os.O_CREAT | os.O_RDWR, 0o600)
     os.truncate(notes, notes_file.SIZE)
     os.close(notes)
-    death_record.write_private(str(folder / notes_file.ABOUT_FILE), dict(about))
+    notes_file.write_private(str(folder / notes_file.ABOUT_FILE), dict(about))
     return folder
 
 
@@ -148,7 +148,7 @@ def _settle(folder: Path) -> None:
         return  # before a restart of the system, or on another that shares this folder and may be at work
     record = _what_is_left(folder, about)
     if record is not None:
-        death_record.write_private(str(folder).removesuffix(_OPEN) + _NEW, record)
+        notes_file.write_private(str(folder).removesuffix(_OPEN) + _NEW, record)
     death_record.remove_folder(str(folder))
 
 
@@ -160,15 +160,16 @@ def _what_is_left(folder: Path, about: dict[str, Any]) -> dict[str, Any] | None:
     if not busy or death_record.was_normal(notes, None) or about.get("boot") != read_boot_id():
         return None
     faults = (folder / notes_file.FAULTS_FILE).read_text(errors="replace")[:_FAULT_BYTES]
-    began_s = notes_file.get_word(notes, notes_file.BEGAN_NS) / 1e9
+    began_ns = notes_file.get_word(notes, notes_file.BEGAN_NS)
     last_s = max(path.stat().st_mtime for path in folder.iterdir())
     return {
         **about,
         **_literal(folder / notes_file.TIMELINE_FILE),
         "ended": last_s,
         "busy": True,
-        "cell": {**notes_file.get_text(notes), "seconds": round(max(0.0, last_s - began_s), 3)},
+        "cell": {**notes_file.get_cell(notes), "seconds": round(max(0.0, last_s - began_ns / 1e9), 3)},
         "fault_trace": faults,
+        "evidence": death_record.read_evidence(folder, began_ns),
         "lost": True,
     }
 

@@ -1,7 +1,7 @@
 """Watches a kernel from the Jupyter server that starts it, whatever is installed in the kernel's environment.
 
     prepare ──> folder, pipe, environment ──> the server starts the kernel ──> begin: a `KernelThread`
-                                                   └─ startup/sitecustomize.py, in a Python kernel
+                 └─ kernel_tracer                  └─ startup/sitecustomize.py, in a Python kernel
     the thread sees memory, kills for memory, standard error, exit status ──> Record, if it was no normal end
     the server tells which cell was asked for, and that the kernel is to stop
 
@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from outlive.kernel_deaths import record_store
+from outlive.kernel_deaths import kernel_tracer, record_store
 from outlive.meter import (
     find_memory_cgroup,
     oom_counter_file,
@@ -29,6 +29,7 @@ from outlive.meter import (
     read_machine,
     watch_activity,
 )
+from outlive.names import safe
 from outlive.process.child.operating_system import watched_process
 from outlive.process.child.watcher import death_record, notes_file
 from outlive.process.child.watcher.observation import OomKillCount, StderrTee, WatchedKernel
@@ -66,6 +67,7 @@ class ServerWatch:
         self._lock = threading.Lock()
         self._count = 0
         self._watch: KernelThread | None = None
+        self.tracer: kernel_tracer.KernelTracer | None = None
         self._is_over = False
 
     def launch_options(self, environment: Mapping[str, str], *, protect: bool) -> dict[str, Any]:
@@ -77,6 +79,9 @@ class ServerWatch:
             "OUTLIVE_KERNEL_PYTHONPATH": path,
             "PYTHONPATH": os.pathsep.join(filter(None, (_STARTUP, path))),
         }
+        self.tracer = kernel_tracer.prepare(self.folder, environment)
+        if self.tracer is not None:  # where the system wants it, the kernel has to allow its tracer
+            words["OUTLIVE_KERNEL_TRACER"] = str(self.tracer.pid)
         if protect:
             words["OUTLIVE_KERNEL_PROTECT"] = "1"
             limit = self._about.get("memory_bytes")
@@ -92,6 +97,8 @@ class ServerWatch:
         """The kernel has started: watch it."""
         self._close_given()
         pid = process.pid
+        if self.tracer is not None:
+            self.tracer.trace(pid)
         self._about |= {"pid": pid, "pid_start": process_start(pid)}
         self._save_about()
         tee = StderrTee(self._stderr, os.dup(self._server_stderr))
@@ -106,6 +113,8 @@ class ServerWatch:
         if not self._is_over:
             self._is_over = True
             self._close_given()
+            if self.tracer is not None:
+                self.tracer.stop()
             for descriptor in (self._stderr, self._server_stderr):
                 if descriptor >= 0:
                     os.close(descriptor)
@@ -136,7 +145,7 @@ class ServerWatch:
         is noted, and is a record if the cell never ends. This takes a fifth of a second then.
         """
         with self._lock:
-            if self._is_over or self._watch is None or self._watch.hangs:
+            if self._is_over or self._watch is None or self._watch.hangs or self._watch.has_ended:
                 return
             hangs = restart and bool(notes_file.get_word(self._notes, notes_file.BUSY))
             if not hangs:
@@ -153,7 +162,19 @@ class ServerWatch:
             "bytes": used,
             "limit_bytes": self._about.get("memory_bytes"),
             "limit": self._about.get("memory_limit", ""),
+            "growing": self._growing(),
         }
+
+    def _growing(self) -> dict[str, Any] | None:
+        """The variable that grew most in the last cell that let one grow; None if the kernel notes none."""
+        with self._lock:
+            noted = None if self._is_over else notes_file.get_text(self._notes).get(notes_file.GROWING)
+        if not isinstance(noted, dict):
+            return None
+        name, number = noted.get("name"), noted.get("number")
+        sizes = {key: noted.get(key) for key in ("bytes", "grown_bytes")}
+        known = isinstance(name, str) and all(isinstance(one, int) for one in (number, *sizes.values()))
+        return {"name": safe(str(name), 80), "number": number, **sizes} if known else None
 
     def _run(self) -> None:
         assert self._watch is not None
@@ -194,7 +215,7 @@ class ServerWatch:
         self._save_about()
 
     def _save_about(self) -> None:
-        death_record.write_private(str(self.folder / notes_file.ABOUT_FILE), self._about)
+        notes_file.write_private(str(self.folder / notes_file.ABOUT_FILE), self._about)
 
     def _close_given(self) -> None:
         if self._given >= 0:
@@ -224,11 +245,16 @@ class KernelThread(Watcher):
         """Whether it was asked to end while a cell ran."""
         return bool(self._hang)
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the kernel is dead already: who asks it to end now comes too late."""
+        return self._process.poll() is not None
+
     def note_hang(self, dump_signal: int) -> None:
         """Have the kernel write where it is, and see whether it computes."""
         self._hang = {"restarted": True}
-        if dump_signal:
-            self._process.send_signal(dump_signal)
+        if dump_signal and not self.has_ended:
+            watched_process.signal_first_thread(self._process.pid, dump_signal)
         self._hang = {"restarted": True, "activity": watch_activity(self._process.pid)}
 
     def close(self) -> None:
@@ -241,6 +267,8 @@ class KernelThread(Watcher):
         return self._process.poll() is not None
 
     def _status(self) -> int | None:
+        if self._owner.tracer is not None:
+            self._owner.tracer.await_end()  # until then the system does not tell us
         code = self._process.wait()
         return -code if code < 0 else code << 8
 
@@ -259,6 +287,8 @@ class KernelThread(Watcher):
         if now_s - self._moved_s >= _MOVES_S:
             self._moved_s = now_s
             self._follow_cgroup()
+        if self._owner.tracer is not None and self._kernel.memory.sizes.read() is None:
+            self._owner.tracer.kernel_is_dead()
 
     def _follow_stderr(self) -> None:
         """Pass standard error on to where ipykernel reads it, once it says where that is."""

@@ -8,7 +8,9 @@ class MachineMemory:
     """RAM, swap and every limit on this process's memory; None where there is none, or it is unknown.
 
     `cgroup_used_bytes` is what counts against the tightest cgroup's limit, reclaimable file pages left out.
-    `cgroup_version` is 0 where no cgroup controls memory.
+    `cgroup_version` is 0 where no cgroup controls memory. `oom_spares_others` is True where the system, out
+    of memory, ends the one process that offered itself; False where that is unknown, or a container ends as
+    a whole.
     """
 
     total_bytes: int | None
@@ -22,6 +24,7 @@ class MachineMemory:
     rlimit_as_bytes: int | None = None
     rlimit_data_bytes: int | None = None
     container: str = ""
+    oom_spares_others: bool = False
 
     def limits(self) -> dict[str, int]:
         """Every limit there is, by name."""
@@ -43,7 +46,8 @@ class MachineMemory:
 
     def known(self) -> dict[str, int | str]:
         """What is known, as plain data."""
-        return {name: value for name in self.__slots__ if (value := getattr(self, name)) not in (None, "")}
+        names = (name for name in self.__slots__ if name != "oom_spares_others")
+        return {name: value for name in names if (value := getattr(self, name)) not in (None, "")}
 
     def limited_by(self) -> str:
         """Which limit `usable_bytes` gives: "RAM", "cgroup", "RLIMIT_AS", "RLIMIT_DATA", or "" if none."""

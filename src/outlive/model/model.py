@@ -12,7 +12,8 @@ from outlive.model.flaw import Flaw
 from outlive.model.tensor import Tensor
 from outlive.names import safe
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
-from outlive.units import plural
+from outlive.results import Result, Summary, file_name
+from outlive.units import format_bytes, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,8 +97,8 @@ class OperatorCode:
     newer_field: str = ""  # what `builtin_code` says, the newer of the two fields for it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Subgraph:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Subgraph(Summary):
     """Tensors, and the operators over them in the order the runtime runs them."""
 
     index: int
@@ -108,10 +109,10 @@ class Subgraph:
     operators: tuple[Operator, ...]
     control_dependencies: tuple[tuple[int, int], ...] = ()
 
-    def __repr__(self) -> str:
-        """In a line: its number, its name, and how much is in it."""
+    def _summary(self) -> tuple[str, str]:
+        """Its number, its name, and how much is in it."""
         counts = f"{plural(len(self.operators), 'operator')}, {plural(len(self.tensors), 'tensor')}"
-        return f"<Subgraph {self.index} {safe(self.name, 80)!r}: {counts}>"
+        return f"{self.index} {safe(self.name, 40)!r}", counts
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
@@ -154,7 +155,7 @@ class Signature:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Model:
+class Model(Result):
     """Everything a `.tflite` file says, read without running it; weights are read when they are asked for."""
 
     path: str | None = field(metadata=NOT_WRITTEN)
@@ -173,14 +174,13 @@ class Model:
     flaws: tuple[Flaw, ...] = field(metadata=NOT_WRITTEN)
 
     kind: ClassVar[str] = "read"
+    tables = (("tensors", Tensor), ("operators", Operator))
 
-    def __repr__(self) -> str:
-        """In a line: the file, its size, and what it takes and gives."""
+    def _summary(self) -> tuple[str, str]:
+        """The file, its size, and what it takes and gives."""
         count = sum(len(subgraph.operators) for subgraph in self.subgraphs)
         ends = f"{_ends(self.inputs)} -> {_ends(self.outputs)}"
-        return (
-            f"<Model {safe(self.path or 'bytes', 160)}: {self.file_bytes:,} bytes, {count} operators, {ends}>"
-        )
+        return file_name(self.path), f"{format_bytes(self.file_bytes)}, {plural(count, 'operator')}, {ends}"
 
     @property
     @in_document()
@@ -232,5 +232,5 @@ class Model:
 
 
 def _ends(tensors: tuple[Tensor, ...]) -> str:
-    shown = ", ".join(f"{safe(tensor.name, 40)} {tensor.dtype}" for tensor in tensors[:3])
+    shown = ", ".join(f"{safe(tensor.name, 24)} {tensor.dtype}" for tensor in tensors[:3])
     return shown + (f" and {len(tensors) - 3} more" if len(tensors) > 3 else "")

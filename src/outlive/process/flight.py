@@ -14,8 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 from outlive.errors import RunError
 from outlive.finding import Finding, Severity
 from outlive.meter import Point
-from outlive.names import safe
 from outlive.records import NOT_WRITTEN, ModelPath, in_document, part_of, written
+from outlive.results import Result, file_name
 
 _NODE = "DELEGATE"
 # A record names a few; who wants all of them asks what each accelerator takes.
@@ -187,7 +187,7 @@ class ErrorSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Flight:
+class Flight(Result):
     """The record of a run: plain data that can be written as JSON and judged later.
 
     `ended_by` says what we did ourselves: "deadline", "memory", "interrupt", "malformed" (it sent an answer
@@ -203,6 +203,7 @@ class Flight:
     """
 
     kind: ClassVar[str] = "run"
+    tables = (("timeline", Point), ("outputs", OutputSeen), ("stages", StageSeconds))
 
     died: bool
     stage: str
@@ -271,13 +272,12 @@ class Flight:
         grave = any(item.severity is Severity.ERROR for item in findings)
         return "errors" if self.error_type or grave else "clean"
 
-    def __repr__(self) -> str:
+    def _summary(self) -> tuple[str, str]:
         """The model, and how it ended."""
         how = self.ended_by or self.signal or self.error_type or f"exit code {self.exit_code}"
         bad = self.died or self.error_type
-        end = f"{'died' if self.died else 'refused'}: {how}, {self.stage}" if bad else "ran"
-        name = safe(self.source, 80) if isinstance(self.source, str) else "a model"
-        return f"<Flight of {name}: {end}>"
+        end = f"{'died' if self.died else 'refused'}, {how} in {self.stage}" if bad else "ran"
+        return file_name(self.source if isinstance(self.source, str) else None), end
 
     @property
     @in_document(own=True, back=lambda model: {"source": model.path})

@@ -117,10 +117,7 @@ class FlightRecorder:
         """The record."""
         name = None if ending.signal is None else signal_name(ending.signal)
         evidence = ending.evidence if ended_by == "deadline" else _of_this_end(ending.evidence, name)
-        memory = evidence.get("memory") or {}
-        frames = tuple(
-            str(frame.get("symbol") or frame.get("library")) for frame in evidence.get("frames", ())
-        )
+        seen = _as_fields(evidence)
         threads = self._threads(evidence) if name in _MAY_LACK_THREADS else {}
         return Flight(
             died=True,
@@ -128,21 +125,15 @@ class FlightRecorder:
             signal=name,
             exit_code=ending.exit_code,
             ended_by=ended_by or ending.ended_by,
-            op=_op(evidence),
-            op_candidates=tuple(str(name) for name in evidence.get("op_candidates") or ()),
-            frames=frames,
-            model_files=tuple(str(path) for path in evidence.get("model_files") or ()),
-            fault_address=evidence.get("fault_address"),
-            division=_division(evidence.get("division")),
+            **seen,
             activity=activity or {},
-            peak_bytes=history.peak(memory),
+            peak_bytes=history.peak(seen["last_memory"]),
             baseline_bytes=history.baseline_bytes,
             timeline=history.points(),
             stderr_tail=words.stderr_tail,
             fault_trace=words.fault_trace,
             limits={**self._limits.to_json(), **applied, **threads},
             oom_kills=ending.oom_kills or self._oom_kills_since(),
-            last_memory=memory,
             machine=read_machine().known(),
             runtime=facts,
             untraced=started.untraced or ending.unseen,
@@ -161,6 +152,32 @@ class FlightRecorder:
         """What the counter said when the worker started and says now, where no one looked in between."""
         after = _oom_kills()
         return None if self._oom_before is None or after is None else (self._oom_before, after)
+
+
+def seen_of_end(evidence: dict[str, Any], signal: str | None) -> dict[str, Any]:
+    """What a tracer saw of the end by this signal, as fields of a flight."""
+    return _as_fields(_of_this_end(evidence, signal))
+
+
+def _as_fields(evidence: dict[str, Any]) -> dict[str, Any]:
+    """Evidence as fields of a flight; what is damaged is left out: it may come from a file."""
+    frames = [frame for frame in _listed(evidence, "frames") if isinstance(frame, dict)]
+    address, memory = evidence.get("fault_address"), evidence.get("memory")
+    sizes = memory.items() if isinstance(memory, dict) else ()
+    return {
+        "op": _op(evidence),
+        "op_candidates": tuple(map(str, _listed(evidence, "op_candidates"))),
+        "frames": tuple(str(frame.get("symbol") or frame.get("library")) for frame in frames),
+        "model_files": tuple(map(str, _listed(evidence, "model_files"))),
+        "fault_address": address if isinstance(address, int) else None,
+        "division": _division(evidence.get("division")),
+        "last_memory": {str(name): size for name, size in sizes if isinstance(size, int)},
+    }
+
+
+def _listed(evidence: dict[str, Any], name: str) -> list[Any]:
+    found = evidence.get(name)
+    return list(found) if isinstance(found, (list, tuple)) else []
 
 
 def _of_this_end(evidence: dict[str, Any], name: str | None) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def _needs_more(
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-# What the default limit leaves to the parent and the system: as little as the
+# What the default limit leaves to the parent where memory that runs out may end it too: as little as the
 # watchdog needs to see a worker that fills memory as fast as it can before the container is full.
 _KEPT_SHARE = 0.05
 _KEPT_BYTES = 50_000_000
@@ -97,14 +97,14 @@ class Limits:
         """Take sizes as people write them; None means the machine's own limit, or no deadline."""
         size = parse_bytes(memory) if isinstance(memory, str) else memory
         if size is not None and size <= 0:
-            raise ValueError(f"a memory limit of {size} bytes leaves no room at all")
+            raise ValueError(f"a memory limit of {size} bytes leaves no memory")
         if seconds is not None and not seconds > 0:
             raise ValueError(f"a deadline of {seconds} seconds has passed already")
         object.__setattr__(self, "memory_bytes", size)
         object.__setattr__(self, "seconds", seconds)
 
     def effective_memory_bytes(self) -> int | None:
-        """The limit asked for, or most of what this machine or container has left."""
+        """The limit asked for, or what this machine or container has left."""
         return _usual()[0] if self.memory_bytes is None else self.memory_bytes
 
     def to_request(self) -> dict[str, int | None]:
@@ -141,14 +141,17 @@ def _usual() -> tuple[int | None, int | None]:
 
 
 def default_memory_bytes(machine: MachineMemory) -> int | None:
-    """What a model may use by default: most of what is left now, so that the parent lives.
+    """What a model may use by default: all that is left now, where the system would take the worker first.
 
-    Many containers are ended as a whole when they run out of memory, so it is not enough that the system
-    would take the worker first. Swap counts where no cgroup stands in the way: a model that needs it is slow,
-    not wrong. What others take later is theirs to take: then the worker is the first to go.
+    Where a container is ended as a whole (or that is unknown), some is kept back, so that the parent lives.
+    Swap counts where no cgroup stands in the way: a model that needs it is slow, not wrong. What others take
+    later is theirs to take: then the worker is the first to go.
     """
     left = _left(machine)
-    return None if left is None else max(int(left - max(left * _KEPT_SHARE, _KEPT_BYTES)), _LEAST_BYTES)
+    if left is None:
+        return None
+    kept = 0 if machine.oom_spares_others else max(left * _KEPT_SHARE, _KEPT_BYTES)
+    return max(int(left - kept), _LEAST_BYTES)
 
 
 def _left(machine: MachineMemory) -> int | None:

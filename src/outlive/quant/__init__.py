@@ -18,8 +18,9 @@ from outlive.quant.drift import Drift, Metrics, OutputDrift, TensorDrift
 from outlive.quant.quantized import MixedStep, Quantized
 
 PUBLIC_MODULES = (
-    "capture", "comparison", "comparison_plan", "conversion", "debugger_runs", "drift", "error_statistics",
-    "quantized", "quantization", "recipes", "samples", "tensor_graph", "worker_functions",
+    "capture", "carried_converter", "comparison", "comparison_plan", "conversion", "debugger_runs", "drift",
+    "error_statistics", "quantized", "quantization", "rebuilt_converter", "recipes", "samples",
+    "tensor_graph", "worker_functions",
 )  # fmt: skip
 
 __all__ = ["Drift", "Metrics", "MixedStep", "OutputDrift", "Quantized", "TensorDrift"]

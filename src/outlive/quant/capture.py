@@ -259,7 +259,7 @@ class IsolatedRuns:
     def _outcome(
         self, group: _Group, future: Future[Values] | None, values: Reals
     ) -> dict[int, NDArray[Any]]:
-        reason = "it cannot be written as a model of its own"
+        reason = "cannot be written as a separate model"
         if future is not None:
             try:
                 return group.outputs(future.result())

@@ -35,7 +35,9 @@ from outlive.quant.weight_error import measure_weights
 from outlive.records import copy_fields
 from outlive.units import Count
 
-_STRANGERS = "no operator of one model has a partner in the other: they seem to compute different things"
+_STRANGERS = (
+    "no operator of one model matches an operator of the other: the models seem to compute different things"
+)
 Running = tuple[Future[Values], Future[Values]]  # the reference and the candidate
 
 

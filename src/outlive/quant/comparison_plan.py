@@ -32,7 +32,7 @@ class BudgetTooSmall(ValueError):
         least = f"{-(-least_bytes // 1000)}KB" if least_bytes < 10**7 else f"{-(-least_bytes // 10**6)}MB"
         super().__init__(
             f"the values of a single operator take {format_bytes(least_bytes)}, and "
-            f"{format_bytes(budget_bytes)} were granted: memory {least} is the least that works"
+            f"{format_bytes(budget_bytes)} are allowed: memory {least} is the least that works"
         )
 
 
@@ -146,7 +146,7 @@ class ComparisonPlan:
         if not self.task.born_here:
             return None, "not asked for"
         if pair.reference_op is None:
-            return None, "the reference computes it with other operators"
+            return None, "the reference uses other operators"
         ours = self.candidate.operators[pair.candidate_op]
         theirs = self.reference.operators[pair.reference_op]
         reason = self.candidate.why_not_alone(ours) or self.reference.why_not_alone(theirs)
@@ -219,9 +219,9 @@ class ComparisonPlan:
             counted = f"the reference has {plural(counts[0], 'output')}, the candidate {counts[1]}"
             return f"{counted}, and none is its partner"
         if ours in self.candidate.constants or theirs in self.reference.constants:
-            return "no run computes it: it is a constant"
+            return "a constant"
         numeric = self.candidate.is_numeric(ours) and self.reference.is_numeric(theirs)
-        return "" if numeric else "it holds no numbers"
+        return "" if numeric else "not numeric"
 
 
 def isolated_ops(rows: Sequence[PairStatistics]) -> list[IsolatedOp]:

@@ -18,12 +18,13 @@ from outlive.errors import ModelError
 from outlive.finding import Evidence, Finding, Remedy, Tag
 from outlive.interpreter.judge import Call, Judge
 from outlive.model import Tensor, read_source
-from outlive.names import foreign_lines, safe
+from outlive.names import foreign_lines
 from outlive.quant.quantization import Guard
 from outlive.quant.samples import Samples
 from outlive.quant.worker_functions import convert_source
 from outlive.records import NOT_WRITTEN, FileSize, copy_fields, in_document
-from outlive.units import Count, format_bytes, plural
+from outlive.results import Result, file_name
+from outlive.units import Step, format_bytes, plural
 
 Signature = Sequence["tuple[Sequence[int | None], str] | str"]
 Shapes = Mapping[str, Sequence[int]]
@@ -49,7 +50,7 @@ class ConvertedTensor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Converted:
+class Converted(Result):
     """A model that TensorFlow's converter made: `.model` is its bytes, `.save(path)` writes them.
 
     `findings` is what is to be said of it: asked to quantize and got float, for one. `source` is what it was
@@ -57,6 +58,7 @@ class Converted:
     """
 
     kind: ClassVar[str] = "convert"
+    tables = (("inputs", ConvertedTensor), ("outputs", ConvertedTensor))
 
     source: str = ""
     model: bytes = field(metadata=NOT_WRITTEN)
@@ -75,10 +77,10 @@ class Converted:
         """The file that was written."""
         return FileSize(path=self.output_path, file_bytes=self.file_bytes)
 
-    def __repr__(self) -> str:
-        """In a line: what it was made of, and its size."""
+    def _summary(self) -> tuple[str, str]:
+        """What it was made of, and its size."""
         size = f"{plural(self.operators, 'operator')}, {format_bytes(self.file_bytes)}"
-        return f"<Converted {safe(self.source, 100)}: {size}>"
+        return file_name(self.source), size
 
     @property
     def file_bytes(self) -> int:
@@ -98,7 +100,7 @@ def convert_model(
     signature: Signature | None,
     guard: Guard,
     judge: Judge,
-    tell: Callable[[int], None],
+    tell: Callable[[str], None],
 ) -> Converted:
     """Convert in a worker; the samples are checked first, against the float model of the same source."""
     with tempfile.TemporaryDirectory(prefix="outlive-convert-") as folder:
@@ -106,11 +108,14 @@ def convert_model(
         specs = None if signature is None else [_spec(one) for one in signature]
         convert = _in_words(guard(convert_source, plain=bytes), judge)
         if samples is None:
+            tell("loading the model and converting it")
             return Converted(model=convert(kind, what, specs, dict(settings), None))
         plain = {name: value for name, value in settings.items() if name not in _QUANTIZING}
+        tell("converting to float, to check the samples")
         floating = read_source(convert(kind, what, specs, plain, None)).model
         if floating is None:
-            raise ValueError("the converter gave no model that samples could be held against")
+            raise ValueError("the converter returned no float model to check the samples against")
+        tell("loading the model again")
         with Samples(samples, floating, judge) as feeds:
             made = convert(kind, what, specs, dict(settings), _stream(feeds, tell))
         return Converted(model=made, samples=feeds.count)
@@ -159,7 +164,7 @@ def _spec(one: tuple[Sequence[int | None], str] | str) -> tuple[list[int | None]
     shape, _, dtype = one.partition(":")
     sizes = [size for size in shape.split("x") if size]
     if not dtype or not all(size.isdecimal() or size == "?" for size in sizes):
-        raise ValueError(f"{one[:60]!r} is no shape and type; write it as 1x4:float32, with ? for any size")
+        raise ValueError(f"{one[:60]!r} is not a shape and type; write 1x4:float32, with ? for any size")
     return [None if size == "?" else int(size) for size in sizes], dtype
 
 
@@ -221,11 +226,11 @@ def with_unknown_types(finding: Finding, settings: Mapping[str, Any]) -> Finding
         return finding
     fact = Evidence(fact=f"supported_types asks for {', '.join(unknown)}", source="settings")
     advice = Remedy(
-        action="leave supported_types out; samples of real inputs are what makes values integers",
+        action="leave supported_types out, and give samples of real inputs to quantize values to integers",
         tag=Tag.CHANGES_RESULTS,
         command="converter.target_spec.supported_types = []",
     )
-    why = "the converter does not know this type there, and gives floats instead"
+    why = "the converter does not support this type here, and writes floats instead"
     return replace(finding, evidence=(*finding.evidence, fact), why=why, remedies=(advice,))
 
 
@@ -235,11 +240,11 @@ def _described(source: Any, folder: Path) -> tuple[str, Any]:
         named, _, function = os.fspath(source).partition(".py::")
         path = Path(f"{named}.py" if function else named).absolute()
         if not path.exists():
-            raise FileNotFoundError(f"there is nothing to convert at {path}")
+            raise FileNotFoundError(f"nothing to convert at {path}")
         if function:
             return "script", (str(path), function)
         if path.suffix.lower() == ".tflite":
-            raise ValueError(f"{path} is a .tflite file already")
+            raise ValueError(f"{path} is already a .tflite file")
         return ("saved-model" if path.is_dir() else "keras"), str(path)
     if hasattr(source, "save") and hasattr(source, "layers"):
         path = folder / "model.keras"
@@ -253,7 +258,8 @@ def _described(source: Any, folder: Path) -> tuple[str, Any]:
     )
 
 
-def _stream(samples: Samples, tell: Callable[[int], None]) -> Iterator[list[Any]]:
+def _stream(samples: Samples, tell: Callable[[str], None]) -> Iterator[list[Any]]:
     for number, feed in enumerate(samples, 1):
         yield list(feed)
-        tell(Count(number, samples.total))
+        tell(Step(f"calibrating with sample {number}", number, samples.total))
+    tell("quantizing")

@@ -4,8 +4,11 @@ a debug model (it has NumericVerify operators) ──► run it, read what they 
 a float and a quantized model ──► `Comparison`: each operator alone, on what the quantized one got
 """
 
+import importlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,9 +18,10 @@ from numpy.typing import NDArray
 from outlive.interpreter.affine import affine_of, dequantize, quantize
 from outlive.interpreter.interpreter import WorkerInterpreter
 from outlive.interpreter.judge import Judge
-from outlive.model import Model
+from outlive.model import Model, Operator, read_source
 from outlive.quant.comparison import ModelComparison
 from outlive.quant.comparison_plan import CompareTask
+from outlive.quant.quantization import Guard
 from outlive.quant.samples import Samples
 from outlive.quant.tensor_graph import TensorPair, grid
 
@@ -62,12 +66,33 @@ class LayerInfo:
     zero_point: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerError:
+    """What a layer loses: the root of its mean squared error in steps of its scale; rounding gives 0.29."""
+
+    op_name: str
+    tensor_name: str
+    tensor_idx: int
+    rmse_over_scale: float
+
+
 @dataclass(slots=True)
 class LayerStatistics:
     """Statistics of layers by the names TensorFlow gives them, and what they are."""
 
     layers: dict[str, RunningMeans] = field(default_factory=dict)
     info: dict[str, LayerInfo] = field(default_factory=dict)
+
+    def worst(self, count: int) -> tuple[LayerError, ...]:
+        """The layers that lose most, the worst first; without those whose scale or error is no number."""
+        rows = []
+        for name, means in self.layers.items():
+            info, squared = self.info[name], means.means().get("mean_squared_error", math.nan)
+            steps = math.sqrt(squared) / info.scale if info.scale > 0 and squared >= 0 else math.nan
+            if math.isfinite(steps):
+                known = {key: getattr(info, key) for key in ("op_name", "tensor_name", "tensor_idx")}
+                rows.append(LayerError(rmse_over_scale=steps, **known))
+        return tuple(sorted(rows, key=lambda row: -row.rmse_over_scale)[:count])
 
 
 def is_debug_model(model: Model) -> bool:
@@ -80,58 +105,86 @@ def verify_run(
     samples: Iterator[Sequence[NDArray[Any]]],
     metrics: Metrics,
     direct: Metrics,
+    guard: Guard,
     judge: Judge,
 ) -> LayerStatistics:
-    """Run a debug model and take what its NumericVerify operators found."""
-    found = LayerStatistics()
+    """Run a debug model and take what its NumericVerify operators found.
+
+    TensorFlow's own metrics are worked out where the model runs; others see the values here.
+    """
+    found, steps = _described(content)
+    if dict(metrics) == DEFAULTS and not direct:
+        loaded = "tensorflow" in sys.modules
+        module = f"{'tensorflow.lite.python' if loaded else 'ai_edge_litert'}.interpreter"
+        work = guard(verified_means, plain=[[float]], quiet=True)
+        rows = work(content, samples, [step.outputs[0] for step in steps.values()], module)
+        for name, row in zip(found.layers, rows, strict=True):
+            found.layers[name] = RunningMeans(
+                {key: (mean, 1) for key, mean in zip(DEFAULTS, row, strict=True)}
+            )
+        return found
     with WorkerInterpreter(
         model_content=content, experimental_preserve_all_tensors=bool(direct), _judge=judge
     ) as engine:
-        steps = [step for step in engine._get_ops_details() if step["op_name"] == VERIFY]
-        writers = {out: step["op_name"] for step in engine._get_ops_details() for out in step["outputs"]}
-        for step in steps:
-            _describe(engine, step, writers, found)
         for number, feed in enumerate(samples):
             feed_model(engine, feed, first=number == 0)
             engine.invoke()
-            for step in steps:
-                _measure(engine, step, found, metrics, direct)
+            for name, step in steps.items():
+                _measure(engine, step, found.info[name], found.layers[name], metrics, direct)
     return found
 
 
-def _describe(
-    engine: WorkerInterpreter, step: Mapping[str, Any], writers: Mapping[int, str], found: LayerStatistics
-) -> None:
-    given = int(step["inputs"][0])
-    details = engine._get_tensor_details(given)
-    parameters = affine_of(details)
-    name = str(engine._get_tensor_details(int(step["outputs"][0]))["name"])
-    found.layers[name] = RunningMeans()
-    # The name in `NumericVerify/{name}:{index}`, without a digit at its end, as TensorFlow tells it.
-    bare = name.rsplit(":", 1)[0].removeprefix(f"{VERIFY}/")
-    found.info[name] = LayerInfo(
-        op_name=writers.get(given, ""),
-        tensor_idx=given,
-        tensor_name=bare[:-1] if bare[-1:].isdigit() else bare,
-        scale=parameters.scales[0] if parameters.scales else math.nan,
-        zero_point=parameters.zero_points[0] if parameters.zero_points else 0,
-    )
+def verified_means(
+    content: bytes, samples: Iterable[Sequence[Any]], indices: list[int], module: str
+) -> list[list[float]]:
+    """In a worker, a debug model's run: for each of these tensors the means of `DEFAULTS`, in their order."""
+    means = [RunningMeans() for _ in indices]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # TensorFlow's interpreter says that it will go
+        engine = importlib.import_module(module).Interpreter(model_content=content)
+        for number, feed in enumerate(samples):
+            feed_model(engine, feed, first=number == 0)
+            engine.invoke()
+            for index, found in zip(indices, means, strict=True):
+                found.add(DEFAULTS, engine.get_tensor(index))
+    return [[found.means().get(name, math.nan) for name in DEFAULTS] for found in means]
+
+
+def _described(content: bytes) -> tuple[LayerStatistics, dict[str, Operator]]:
+    """What the table of layers says of each NumericVerify operator, and those operators by their names."""
+    model = read_source(content).model
+    assert model is not None, "it is a debug model"
+    graph, found = model.subgraphs[0], LayerStatistics()
+    writers = {out: step.name for step in graph.operators for out in step.outputs}
+    verify = [step for step in graph.operators if step.name == VERIFY]
+    steps = {graph.tensors[step.outputs[0]].name: step for step in verify}
+    for name, step in steps.items():
+        given = graph.tensors[step.inputs[0]]
+        span = given.quantization
+        # The name in `NumericVerify/{name}:{index}`, without a digit at its end, as TensorFlow tells it.
+        bare = name.rsplit(":", 1)[0].removeprefix(f"{VERIFY}/")
+        found.layers[name] = RunningMeans()
+        found.info[name] = LayerInfo(
+            op_name=writers.get(given.index, ""),
+            tensor_idx=given.index,
+            tensor_name=bare[:-1] if bare[-1:].isdigit() else bare,
+            scale=span.scales[0] if span is not None and span.scales else math.nan,
+            zero_point=span.zero_points[0] if span is not None and span.zero_points else 0,
+        )
+    return found, steps
 
 
 def _measure(
     engine: WorkerInterpreter,
-    step: Mapping[str, Any],
-    found: LayerStatistics,
+    step: Operator,
+    info: LayerInfo,
+    means: RunningMeans,
     metrics: Metrics,
     direct: Metrics,
 ) -> None:
-    index = int(step["outputs"][0])
-    name = str(engine._get_tensor_details(index)["name"])
-    means, info = found.layers[name], found.info[name]
-    diffs = engine.get_tensor(index)
-    means.add(metrics, diffs)
+    means.add(metrics, engine.get_tensor(step.outputs[0]))
     if direct:
-        integers, reals = (engine.get_tensor(int(place)) for place in step["inputs"])
+        integers, reals = (engine.get_tensor(place) for place in step.inputs)
         means.add(direct, reals, integers, info.scale, info.zero_point)
 
 

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 
 from outlive.finding import Finding, OpPlace
 from outlive.model import Model
-from outlive.names import safe
 from outlive.records import NOT_WRITTEN, FileSize, in_document, written
+from outlive.results import Listed, file_name
 from outlive.units import plural
 
 # From here on noise in an input takes less than a thousandth of the blame.
@@ -250,13 +250,14 @@ class OutputsVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Drift:
+class Drift(Listed[TensorDrift]):
     """How far a candidate is from its reference, tensor by tensor in the order of its operators.
 
     `source` is the candidate as it was read, and `top` how many layers are shown at first.
     """
 
     kind: ClassVar[str] = "compare"
+    tables = (("tensors", TensorDrift), ("outputs", OutputDrift), ("unpaired", Unpaired))
 
     samples: int
     tensors: tuple[TensorDrift, ...]
@@ -282,20 +283,20 @@ class Drift:
             return OutputsVerdict(name=name, words=_not_finite(unusual, len(rows)), tone="bad")
         if name == "not compared":
             count = sum(1 for row in rows if row.metrics is None or row.why)
-            words = f"{_which(count, len(rows))} could not be compared" if rows else "there are no outputs"
+            words = f"{_which(count, len(rows))} could not be compared" if rows else "no outputs"
             return OutputsVerdict(name=name, words=words, tone="bad")
         if name == "equal":
             return OutputsVerdict(name=name, words="the outputs are equal", tone="good")
         decibels = min(row.metrics.sqnr_db for row in rows if row.metrics is not None)
         if decibels == -math.inf:
-            return OutputsVerdict(name=name, words="an output that should be all zeros is not", tone="bad")
+            return OutputsVerdict(name=name, words="an output should be all zeros, and is not", tone="bad")
         words = f"SQNR {decibels:.1f} dB at the outputs"
         return OutputsVerdict(name=name, words=words, tone="good" if decibels >= _GOOD_DB else "warn")
 
-    def __repr__(self) -> str:
-        """In a line: the files, and what the comparison came to."""
-        names = f"{self.candidate_path or 'candidate'} against {self.reference_path or 'reference'}"
-        return f"<Drift {safe(names, 200)}: {self.verdict.words}, {plural(self.samples, 'sample')}>"
+    def _summary(self) -> tuple[str, str]:
+        """The files, and what the comparison came to."""
+        names = file_name(self.candidate_path or "candidate"), file_name(self.reference_path or "reference")
+        return " against ".join(names), f"{self.verdict.words}, {plural(self.samples, 'sample')}"
 
     @property
     @in_document()

@@ -208,7 +208,7 @@ class ErrorStatistics:
         """One sample: what it should be, and the candidate's values, which other statistics may hold too."""
         wanted = reference.reshape(-1)
         if wanted.size != own.real.size:
-            raise ValueError(f"{wanted.size} values cannot be held against {own.real.size}")
+            raise ValueError(f"{wanted.size} values cannot be compared with {own.real.size}")
         sample = ErrorSums()
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):  # what is not finite is left out
             for part, block in own.blocks():

@@ -225,7 +225,7 @@ def _layers(order: QuantizeTask, made: bytes) -> Iterator[LayerResult]:
         how, why = "float" if partner is None else _how(after, partner), ""
         if how == "float":
             asked = step.index not in kept and (not chosen or step.index in chosen)
-            why = _why(before, step.index, order) if asked else "it was left out"
+            why = _why(before, step.index, order) if asked else "skipped"
         name = before.tensors[step.outputs[0]].name
         yield LayerResult(op=step.index, type=step.name, name=name, how=how, why=why)
 
@@ -249,8 +249,8 @@ def _how(graph: TensorGraph, index: int) -> str:
 def _why(graph: TensorGraph, index: int, order: QuantizeTask) -> str:
     step = graph.operators[index]
     if not graph.tensors[step.outputs[0]].dtype.startswith("float"):
-        return "it computes no real numbers"
+        return "computes no real numbers"
     has_weights = any(given in graph.constants for given in step.inputs if given >= 0)
     if not needs_samples(order.recipe) and not has_weights:
-        return "it has no weights"
+        return "no weights"
     return f"ai-edge-quantizer does not quantize {step.name} with this recipe"

@@ -16,10 +16,10 @@ from typing import Any, ClassVar
 
 from outlive.atomic_files import write_whole
 from outlive.finding import Finding
-from outlive.names import safe
 from outlive.quant.drift import Drift, InputRange, OutputDrift
 from outlive.quant.tensor_graph import CONVERSIONS
 from outlive.records import NOT_WRITTEN, FileSize, in_document
+from outlive.results import Result
 from outlive.units import format_bytes, plural
 
 Recipe = tuple[Mapping[str, Any], ...]
@@ -55,7 +55,7 @@ class MixedStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Quantized:
+class Quantized(Result):
     """A quantized model: `.model` is its bytes, accepted wherever a source is; `.save(path)` writes them.
 
     `layers` says what became of each operator of the float model, and `findings` what is to be said of it.
@@ -64,6 +64,7 @@ class Quantized:
     """
 
     kind: ClassVar[str] = "quantize"
+    tables = (("layers", LayerResult), ("steps", MixedStep))
 
     model: bytes = field(repr=False, metadata=NOT_WRITTEN)
     recipe: str
@@ -90,10 +91,10 @@ class Quantized:
         """The file that was written."""
         return FileSize(path=self.output_path, file_bytes=self.file_bytes)
 
-    def __repr__(self) -> str:
-        """In a line: the recipe, and how much it made of the model."""
+    def _summary(self) -> tuple[str, str]:
+        """The recipe, and how much it made of the model."""
         share = f"{len(self.quantized_layers)} of {plural(len(self.layers), 'operator')}"
-        return f"<Quantized {safe(self.recipe, 100)}: {share}, {format_bytes(self.file_bytes)}>"
+        return self.recipe, f"{share}, {format_bytes(self.file_bytes)}"
 
     @property
     def file_bytes(self) -> int:

@@ -68,7 +68,7 @@ def find_recipe(word: Any) -> tuple[str, Recipe]:
         try:
             return str(word), _checked(json.loads(Path(word).read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise ValueError(f"no recipe can be read from {str(word)!r}: {error}") from error
+            raise ValueError(f"cannot read a recipe from {str(word)!r}: {error}") from error
     return "recipe", _checked(word)
 
 
@@ -83,7 +83,7 @@ def _checked(rows: Any) -> Recipe:
         try:
             re.compile(str(row.get("regex", "")))
         except re.error as error:
-            raise ValueError(f"row {number} of the recipe: its regex is none: {error}") from error
+            raise ValueError(f"row {number} of the recipe has an invalid regex: {error}") from error
     return tuple(rows)
 
 

@@ -90,7 +90,7 @@ def _from_path(path: Path, model: Model) -> Opener:
     if path.is_dir():
         return lambda scratch: _folder(path, model, scratch)
     if not path.exists():
-        raise ValueError(f"there are no samples at {str(path)!r}")
+        raise ValueError(f"no samples at {str(path)!r}")
     if path.suffix.lower() not in (*_ARRAYS, *_PICTURES):
         raise ValueError(f"{str(path)!r} is not a folder, an .npz, .npy or image file")
     return lambda scratch: _file(path, model, scratch)
@@ -116,7 +116,7 @@ def _arrays(path: Path, model: Model, scratch: Path) -> list[tuple[Tensor, NDArr
             return [(_only(model), _array(path, scratch))]
         named = _unpacked(path, scratch)
     except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-        raise ValueError(f"no arrays can be read from {str(path)!r}: {error}") from error
+        raise ValueError(f"cannot read arrays from {str(path)!r}: {error}") from error
     if len(named) == 1 and len(model.inputs) == 1:
         return [(model.inputs[0], next(iter(named.values())))]
     return [(find_input(model, name), array) for name, array in named.items()]
@@ -160,7 +160,7 @@ def _picture(path: Path, model: Model) -> Sample:
             pixels = image.convert("RGB" if channels == 3 else "L").resize((wide, high))
             array = np.asarray(pixels).reshape(1, high, wide, channels)
     except OSError as error:
-        raise ValueError(f"no image can be read from {str(path)!r}: {error}") from error
+        raise ValueError(f"cannot read an image from {str(path)!r}: {error}") from error
     if tensor.dtype == "uint8":
         return array
     cards = model.card.inputs if model.card is not None else ()

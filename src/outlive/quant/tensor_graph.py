@@ -165,18 +165,18 @@ class TensorGraph:
     def why_not_alone(self, step: Operator) -> str:
         """Why an operator cannot be run by itself; empty if it can."""
         if step.subgraphs():
-            return "it runs other subgraphs"
+            return "runs other subgraphs"
         if step.type in _RANDOM:
-            return "its output is random"
+            return "random output"
         touched = [self.tensors[index] for index in (*step.inputs, *step.outputs) if index >= 0]
         if any(tensor.is_variable for tensor in touched):
-            return "it keeps a state between runs"
+            return "keeps state between runs"
         if any(not tensor.is_constant and numpy_type(tensor) is None for tensor in touched):
-            return "it takes or gives values that are no plain numbers"
+            return "inputs or outputs are not numeric"
         return ""
 
 
-_ALONE = "no operator of its kind has its name, its inputs or its place"
+_ALONE = "no matching operator by name, inputs or position"
 _SUFFIXES = ("_int8", "_quantized", "_dequant", "_dequantize", "_requantized", ":0")
 
 

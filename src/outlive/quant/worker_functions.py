@@ -59,7 +59,7 @@ def _once(samples: Iterator[Any]) -> Callable[[], Iterator[Any]]:
 
     def dataset() -> Iterator[Any]:
         if not given:
-            raise RuntimeError("the converter asked for its samples twice, and they came only once")
+            raise RuntimeError("the converter read its samples twice; only one pass is possible")
         return given.pop()
 
     return dataset
@@ -101,8 +101,8 @@ def _of_made(tf: Any, made: Any) -> Any:
     if hasattr(made, "structured_input_signature"):
         return make.from_concrete_functions([made])
     raise TypeError(
-        f"the function gave a {type(made).__name__}; a Keras model, a tf.function, a concrete function or a "
-        "converter is wanted (or signature=[(shape, dtype), ...], to convert the function itself)"
+        f"the function returned a {type(made).__name__}, not a Keras model, a tf.function, a concrete "
+        "function or a converter (or give signature=[(shape, dtype), ...] to convert the function itself)"
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PUBLIC_MODULES = (
     "console", "diagnosis_bundle", "finding_text", "fleet_tables", "media.csv", "media.html", "media.json",
     "media.notebook", "media.overlay", "media.text", "page", "pages.blackbox", "pages.check", "pages.error",
-    "pages.explain", "pages.finding", "pages.report", "pages.watch", "picture", "plots.watch",
+    "pages.explain", "pages.report", "pages.watch", "picture", "plots.watch",
 )  # fmt: skip
 
 

@@ -84,6 +84,12 @@ def _remedy(remedy: Remedy, start: str, detail: int) -> Iterator[Line]:
         yield Line(" " * len(start), whole(remedy.command), "green", is_command=True)
 
 
+def brief_line(finding: Finding) -> Line:
+    """Its first line alone, below a heading."""
+    head = f"  {finding.severity.value}[{finding.code}]"
+    return Line(head, f": {safe(finding.headline, _LIMIT)}", start_style=_STYLE[finding.severity], hang=4)
+
+
 def one_line(path: str, finding: Finding, where: str) -> Line:
     """The finding in a line, as compilers write them: the file first."""
     head = f"{safe(path, _LIMIT)}: {finding.severity.value}[{finding.code}]"

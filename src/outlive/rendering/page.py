@@ -57,11 +57,12 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Short lines, one below the other, with a heading if there is one."""
+    """Short lines, one below the other, with a heading if there is one; steps are numbered."""
 
     items: tuple[str, ...]
     title: str = ""
     detail: int = 0
+    is_numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +86,12 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Findings, each with its evidence and what to do."""
+    """Findings, each with its evidence and what to do; a terminal shows those that are brief in a line."""
 
     findings: tuple[Finding, ...]
     nothing: str = "No findings."
     detail: int = 0
+    is_brief: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture drawn by the script, `data` as charts.js takes it, with its content in words and numbers."""
+    """A picture drawn by the script, `data` as charts.js takes it, with its content in words and numbers.
+
+    A card in a notebook shows one that is folded when somebody opens it.
+    """
 
     id: str
     title: str
@@ -150,6 +155,7 @@ class Chart:
     table: Table | None = None
     hint: str = "Drag to zoom, double-click to see all."
     detail: int = 1
+    is_folded: bool = False
 
 
 def curve(name: str, tone: str, style: str, values: Sequence[float | None], **more: Any) -> Mapping[str, Any]:

@@ -56,7 +56,28 @@ class TextMark:
     colour: str = INK
 
 
-Mark = RectMark | LineMark | TextMark
+@dataclass(frozen=True, slots=True)
+class CurveMark:
+    """A line through points; with a `fill` the area that it encloses, pale."""
+
+    points: tuple[tuple[float, float], ...]
+    colour: str
+    fill: str = "none"
+    is_dashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DotMark:
+    """A filled circle; `words` appear when a pointer rests on it."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str
+    words: str = ""
+
+
+Mark = RectMark | LineMark | TextMark | CurveMark | DotMark
 
 
 def grid(left: float, right: float, top: float, tall: float, words: Sequence[str]) -> Iterator[Mark]:
@@ -97,25 +118,37 @@ def svg(marks: Sequence[Mark]) -> str:
     size = f"width='{WIDTH}' height='{HEIGHT}' viewBox='0 0 {WIDTH} {HEIGHT}'"
     head = f"<svg xmlns='http://www.w3.org/2000/svg' {size} {_FONT}>"
     ground = f"<rect width='{WIDTH}' height='{HEIGHT}' fill='#ffffff'/>"
-    return "\n".join((head, ground, *_elements(marks), "</svg>", ""))
+    return "\n".join((head, ground, *svg_elements(marks), "</svg>", ""))
 
 
-def _elements(marks: Sequence[Mark]) -> Iterator[str]:
+def svg_elements(marks: Iterable[Mark]) -> Iterator[str]:
+    """Each mark as an SVG element; names in them are escaped."""
     for mark in marks:
         if isinstance(mark, RectMark):
             edge = " stroke='#ffffff' stroke-width='0.5'" if mark.outline else ""
-            place = f"x='{mark.x:.2f}' y='{mark.y:.2f}' width='{mark.width:.2f}' height='{mark.height:.2f}'"
-            words = f"<title>{escape(mark.words)}</title>" if mark.words else ""
-            yield f"<rect {place} fill='{mark.fill}'{edge}>{words}</rect>"
+            place = f"x='{mark.x:.1f}' y='{mark.y:.1f}' width='{mark.width:.1f}' height='{mark.height:.1f}'"
+            yield f"<rect {place} fill='{mark.fill}'{edge}>{_title(mark.words)}</rect>"
+        elif isinstance(mark, DotMark):
+            place = f"cx='{mark.x:.1f}' cy='{mark.y:.1f}' r='{mark.radius}'"
+            yield f"<circle {place} fill='{mark.fill}'>{_title(mark.words)}</circle>"
+        elif isinstance(mark, CurveMark):
+            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in mark.points)
+            dash = " stroke-dasharray='4 3'" if mark.is_dashed else ""
+            area = f"fill='{mark.fill}'" + ("" if mark.fill == "none" else " fill-opacity='.18'")
+            yield f"<polyline points='{points}' {area} stroke='{mark.colour}'{dash}/>"
         elif isinstance(mark, LineMark):
-            ends = f"x1='{mark.x1:.2f}' y1='{mark.y1:.2f}' x2='{mark.x2:.2f}' y2='{mark.y2:.2f}'"
+            ends = f"x1='{mark.x1:.1f}' y1='{mark.y1:.1f}' x2='{mark.x2:.1f}' y2='{mark.y2:.1f}'"
             yield f"<line {ends} stroke='{mark.colour}'/>"
         else:
             yield _text(mark)
 
 
+def _title(words: str) -> str:
+    return f"<title>{escape(words)}</title>" if words else ""
+
+
 def _text(label: TextMark) -> str:
-    place = f"x='{label.x:.2f}' y='{label.y:.2f}' font-size='{label.size}' text-anchor='{label.anchor}'"
+    place = f"x='{label.x:.1f}' y='{label.y:.1f}' font-size='{label.size}' text-anchor='{label.anchor}'"
     # A box's own words appear when the pointer rests on its label too.
     return f"<text {place} fill='{label.colour}' pointer-events='none'>{escape(label.text)}</text>"
 
@@ -145,6 +178,13 @@ def _paint(axes: Any, mark: Mark, depth: int) -> None:
         box = Rectangle((mark.x, mark.y), mark.width, mark.height, facecolor=mark.fill, edgecolor=edge)
         box.set(linewidth=0.5, zorder=depth)
         axes.add_patch(box)
+    elif isinstance(mark, DotMark):
+        axes.plot(mark.x, mark.y, "o", color=mark.fill, markersize=2 * mark.radius, zorder=depth)
+    elif isinstance(mark, CurveMark):
+        across, up = zip(*mark.points, strict=True)
+        if mark.fill != "none":
+            axes.fill(across, up, color=mark.fill, alpha=0.18, linewidth=0, zorder=depth)
+        axes.plot(across, up, "--" if mark.is_dashed else "-", color=mark.colour, linewidth=0.8, zorder=depth)
     elif isinstance(mark, LineMark):
         axes.plot((mark.x1, mark.x2), (mark.y1, mark.y2), color=mark.colour, linewidth=0.8, zorder=depth)
     else:

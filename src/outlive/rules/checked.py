@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -10,6 +9,7 @@ from outlive.arena.plan import WORDS, Verdict
 from outlive.finding import Finding, Severity
 from outlive.model import Reading
 from outlive.records import NOT_WRITTEN, ModelFile, in_document, written
+from outlive.results import Listed, file_name
 from outlive.rules.judgement import Judgement, NotChecked
 from outlive.rules.rule import Rule
 from outlive.units import plural
@@ -69,7 +69,7 @@ class FixedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Checks:
+class Checks(Listed[Finding]):
     """What a check of one file or of many came to: iterate for the findings, the worst of each file first.
 
     `rules` are those that any file was asked for, `reasons` those that a project gives for rules that it
@@ -78,6 +78,8 @@ class Checks:
     """
 
     kind: ClassVar[str] = "check"
+    tables = (("findings", Finding),)
+    row_names = ("code", "name")
 
     files: tuple[Checked, ...] = field(metadata=written(document=True))
     rules: tuple[Rule, ...] = field(default=(), metadata=NOT_WRITTEN)
@@ -86,18 +88,11 @@ class Checks:
     known: int = field(default=0, metadata=NOT_WRITTEN)
     fixed: tuple[FixedFile, ...] = field(default=(), metadata=NOT_WRITTEN)
 
-    def __iter__(self) -> Iterator[Finding]:
-        """The findings, file by file, the worst first."""
-        return iter(self.findings)
-
-    def __len__(self) -> int:
-        """How many findings there are."""
-        return len(self.findings)
-
-    def __repr__(self) -> str:
-        """How many files and findings there are."""
-        findings = f"{plural(len(self), 'finding')}, {plural(len(self.errors), 'error')}"
-        return f"<Checks: {plural(len(self.files), 'file')}, {findings}>"
+    def _summary(self) -> tuple[str, str]:
+        """The file, or how many, and how many findings there are."""
+        one = len(self.files) == 1
+        about = file_name(self.files[0].reading.path) if one else plural(len(self.files), "file")
+        return about, f"{plural(len(self), 'finding')}, {plural(len(self.errors), 'error')}"
 
     @property
     def as_document(self) -> Checked | Checks:

@@ -257,14 +257,17 @@ def amount(value: Any) -> int | None:
 def place(flight: Flight) -> str:
     """Where it happened: the operator if it is known, and the stage."""
     key = doer(flight) if flight.stage == "call" else flight.stage
-    stage = STAGE_WORDS.get(key, flight.stage)
+    stage = own_place(flight) or STAGE_WORDS.get(key, flight.stage)
     if flight.op is None:
-        named = running_op(flight)
-        line = (last_line if lacked_memory(flight) else own_line)(flight) if is_function(flight) else ""
-        return ", ".join(word for word in (named, line or stage) if word)
+        return ", ".join(word for word in (running_op(flight), stage) if word)
     index = "" if flight.op.index is None else f"operator {flight.op.index}, "
     subgraph = f"subgraph {flight.op.subgraph}, " if flight.op.subgraph else ""
     return f"{subgraph}{index}{flight.op.type}, {stage}"
+
+
+def own_place(flight: Flight) -> str:
+    """The line of the user's own code that ran: `cell [2]:3 in main`; empty if unknown, or a model ran."""
+    return (last_line if lacked_memory(flight) else own_line)(flight) if is_function(flight) else ""
 
 
 def recursion(flight: Flight) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from outlive.errors import ModelError
 from outlive.finding import Finding, Severity, Sighting
 from outlive.model import FileChanged, Identity, Reading
 from outlive.process.flight import Flight
+from outlive.results import Listed
 from outlive.rules.catalogue import load_rules
 from outlive.rules.rule import Rule
+from outlive.units import plural
 
 _LONGEST_VALUE = 100
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
@@ -25,20 +27,19 @@ class NotChecked:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Judgement(Listed[Finding]):
     """What the rules found, the worst first, and which of them could not look."""
+
+    tables = (("findings", Finding), ("not_checked", NotChecked))
+    row_names = ("code", "name")
 
     findings: tuple[Finding, ...]
     not_checked: tuple[NotChecked, ...]
 
-    def __iter__(self) -> Iterator[Finding]:
-        """The findings, the worst first."""
-        return iter(self.findings)
-
-    def __len__(self) -> int:
+    def _summary(self) -> tuple[str, str]:
         """How many findings there are."""
-        return len(self.findings)
+        return plural(len(self.findings), "finding"), plural(len(self.errors), "error")
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 from outlive.atomic_files import write_whole
 from outlive.model import NOT_IN_NUMPY, Model, Signature, Tensor
 from outlive.records import NOT_WRITTEN, ModelFile, in_document
+from outlive.results import Result, file_name
 from outlive.surgery.archive import moved_archive
 from outlive.surgery.assembly import AssembledPart, Change, assemble
 from outlive.surgery.lookup import Ops, TensorName, find_ops, find_tensor
 from outlive.surgery.selection import CutTarget, Selection, select_operators
 from outlive.surgery.tree import Tree, tree_of
 from outlive.surgery.writer import is_large, write
-from outlive.units import DTYPE_BITS, format_shape
+from outlive.units import DTYPE_BITS, format_bytes, format_shape, plural
 
 # True of every part: the least runtime is at most this one, the origin is the same, and so are the places in
 # the source that operators refer to by debug_metadata_index.
@@ -206,8 +207,8 @@ class CutOperator(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Cut:
-    """A part of a model as a model of its own.
+class Cut(Result):
+    """A part of a model as a separate model.
 
     `model` is the file's bytes, accepted wherever a source is. `ops[i]` and `tensors[i]` say which operator
     and tensor of the whole number i of the part was; `came_along` are the operators that were not asked for
@@ -231,9 +232,10 @@ class Cut:
     path: str | None = field(default=None, metadata=NOT_WRITTEN)  # where the part was written
     whole: Model | None = field(default=None, repr=False, metadata=NOT_WRITTEN)  # what it was cut from
 
-    def __repr__(self) -> str:
-        """In a line: how many operators, and the size."""
-        return f"<Cut: {len(self.ops)} operators, {self.file_bytes:,} bytes>"
+    def _summary(self) -> tuple[str, str]:
+        """What it was cut from, how many operators it has, and its size."""
+        name = "" if self.whole is None else file_name(self.whole.path)
+        return name, f"{plural(len(self.ops), 'operator')}, {format_bytes(self.file_bytes)}"
 
     @property
     @in_document("model")

@@ -263,11 +263,11 @@ class _Trimming:
         if copying:
             yield f"{plural(len(copying), 'operator')} that only copied: {list_some(copying, _LISTED)}"
         if dead:
-            yield f"{plural(len(dead), 'operator')} whose results nothing uses: {list_some(dead, _LISTED)}"
+            yield f"{plural(len(dead), 'unused operator')}: {list_some(dead, _LISTED)}"
         tensors = sum(len(self._graphs[old]["tensors"] or ()) for old in self._subgraphs)
         unused = tensors - sum(map(len, self._tensors.values()))
         if unused:
-            yield f"{plural(unused, 'tensor')} that nothing refers to"
+            yield f"{plural(unused, 'unused tensor')}"
 
     def _removed_data(self) -> Iterable[str]:
         buffers = self._model.buffers
@@ -283,12 +283,12 @@ class _Trimming:
         full = [index for index in gone if buffers[index].has_data]
         if full:
             saved = sum(buffers[index].size_bytes for index in full)
-            yield f"{plural(len(full), 'constant')} that nothing uses: {format_bytes(saved)}"
+            yield f"{plural(len(full), 'unused constant')}: {format_bytes(saved)}"
         if len(gone) > len(full):
             yield f"{plural(len(gone) - len(full), 'empty buffer')}"
         codes = len(self._tree["operator_codes"] or ()) - len({*self._codes.values()})
         if codes:
-            yield f"{plural(codes, 'kind')} of operator that the list names in vain"
+            yield f"{plural(codes, 'unused operator code')}"
 
 
 # The types that DENSIFY unpacks.

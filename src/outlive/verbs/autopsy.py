@@ -93,7 +93,7 @@ def _with_plan(found: Autopsy, path: str) -> Autopsy:
         return found
     what = "an arena of" if micro else "of memory of its own"
     words = f"{what} {needed:,} bytes" if micro else f"{format_bytes(needed)} {what}"
-    return replace(found, meaning=f"{found.meaning}. By its plan the model needs {words}")
+    return replace(found, meaning=f"{found.meaning}. According to the plan, the model needs {words}")
 
 
 def _path(given: Remains) -> str | None:

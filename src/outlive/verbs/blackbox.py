@@ -35,7 +35,7 @@ def blackbox(action: str = "last", name: str | None = None) -> KernelDeaths:
     LookupError if no record has that name.
 
     >>> outlive.blackbox("list")
-    <KernelDeaths, 0 deaths>
+    KernelDeaths(0 deaths)
     """
     if action not in ACTIONS:
         raise ValueError(f"unknown action {action!r}; choose from {', '.join(ACTIONS)}")
@@ -100,7 +100,7 @@ def explain_death(record: Record) -> KernelDeath:
 
 def _why(record: Record, finding: Finding) -> str:
     if record.lost:
-        return "its recorder was ended too: a container that is stopped or killed as a whole looks like this"
+        return "its recorder ended too, as when a whole container is stopped or killed"
     if finding.code == "D509" and record.exited is not None:
         return f"Python code called os._exit({record.exited}), which ends the process at once"
     return finding.why

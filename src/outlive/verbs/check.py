@@ -48,8 +48,11 @@ def check(
     left out of folders, and with `force_exclude` always. Raises ValueError for unknown rules, devices, inputs
     and expectations.
 
-    >>> outlive.check("deadly.tflite").errors[0].code
-    'O109'
+    >>> checks = outlive.check("deadly.tflite")
+    >>> checks[0]
+    Finding(error[O109]: Invalid operator option: radius = -16)
+    >>> len(checks), "O109" in checks, "Q103" in checks
+    (2, True, False)
     """
     devices: Any = () if device is None else device if isinstance(device, (list, tuple)) else [device]
     said = CallerSettings(

@@ -45,8 +45,10 @@ def compare(
     the sample. `memory` limits the captured tensors (default 512MB, or the need of the largest operator).
 
     >>> drift = outlive.compare("healthy.tflite", "healthy_int8.tflite")
-    >>> drift.samples
-    8
+    >>> drift
+    Drift(healthy_int8.tflite against healthy.tflite: SQNR ... dB at the outputs, 8 samples)
+    >>> len(drift), drift["probabilities"].op_type
+    (17, 'SOFTMAX')
     """
     right, asked = sound(reference), sound(candidate)
     task = CompareTask(

@@ -1,5 +1,6 @@
 """`convert`: a model that TensorFlow's converter makes in a worker."""
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -7,6 +8,9 @@ from functools import partial
 from typing import Any
 
 from outlive.finding import Finding
+from outlive.guarding.caller_state import IS_WORKER
+from outlive.names import safe
+from outlive.quant.carried_converter import CannotCarry, run_carried
 from outlive.quant.conversion import (
     Converted,
     convert_model,
@@ -15,11 +19,14 @@ from outlive.quant.conversion import (
     parse_settings,
     with_unknown_types,
 )
+from outlive.quant.rebuilt_converter import convert_carried
 from outlive.verbs.check import check
 from outlive.verbs.guard import guarded
 from outlive.verbs.judging import JUDGE
 from outlive.verbs.progress import heard
 from outlive.verbs.read import read
+
+_MOST_WORDS = 300
 
 
 @heard
@@ -30,7 +37,7 @@ def convert(
     signature: Sequence[tuple[Sequence[int | None], str] | str] | None = None,
     memory: str | int | None = None,
     seconds: float | None = None,
-    tell: Callable[[int], None] = lambda sample: None,
+    tell: Callable[[str], None] = lambda step: None,
     **settings: Any,
 ) -> Converted:
     """Convert a TensorFlow or Keras model in a worker: `.model`, `.save(path)`, `.findings`.
@@ -53,6 +60,27 @@ def convert(
     found = check(made.model, expect=wanted, select=("Q201",)).findings if wanted else ()
     made = replace(made, findings=tuple(with_unknown_types(finding, settings) for finding in found))
     return described(made, source, settings, time.perf_counter() - started)
+
+
+def convert_protected(converter: Any, here: Callable[[], Any]) -> Any:
+    """What `convert()` of a TFLiteConverter gives, made in a worker where that can be; else by `here`.
+
+    An ordinary error is raised by TensorFlow itself, here; `ModelDied` or `LimitReached` is the worker's.
+    """
+    return carried_or_here(lambda: run_carried(converter, guarded(convert_carried, plain=bytes), JUDGE), here)
+
+
+def carried_or_here(in_worker: Callable[[], Any], here: Callable[[], Any]) -> Any:
+    """What a converter makes in a worker, or, with a line that says why, in this process."""
+    if IS_WORKER:
+        return here()
+    try:
+        return in_worker()
+    except CannotCarry as error:
+        said, made = str(error), here()
+    # Not earlier: if it raises here too, that says it all.
+    sys.stderr.write(f"outlive: converted in this process, not in a worker: {safe(said, _MOST_WORDS)}\n")
+    return made
 
 
 def unquantized(made: bytes, settings: Mapping[str, Any], samples: Any) -> tuple[Finding, ...]:

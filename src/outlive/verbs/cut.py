@@ -1,4 +1,4 @@
-"""`cut`: a part of a model as a model of its own."""
+"""`cut`: a part of a model as a separate model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ def cut(
     `ModelError` for parts that the schema does not know.
 
     >>> outlive.cut("healthy.tflite", ops="2:5")
-    <Cut: 3 operators, ... bytes>
+    Cut(healthy.tflite: 3 operators, ... KiB)
     """
     request = CutRequest(
         ops=ops,

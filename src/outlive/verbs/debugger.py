@@ -7,19 +7,19 @@ both models    compared operator by operator
 """
 
 import csv
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from numpy.typing import NDArray
 
-from outlive.guarding.worker_errors import CannotSend
 from outlive.model import Model, read_source
+from outlive.quant.carried_converter import run_carried
 from outlive.quant.comparison_plan import CompareTask
 from outlive.quant.debugger_runs import (
     DEFAULTS,
+    LayerError,
     LayerStatistics,
     Metric,
     RunningMeans,
@@ -30,9 +30,13 @@ from outlive.quant.debugger_runs import (
     verify_run,
 )
 from outlive.quant.quantization import QuantizeTask, quantize_model
+from outlive.quant.rebuilt_converter import calibrated_carried
 from outlive.quant.recipes import RECIPES, narrowed
 from outlive.quant.samples import Samples
 from outlive.quant.worker_functions import calibrated_models, quantized_model
+from outlive.results import Result
+from outlive.units import plural
+from outlive.verbs.convert import carried_or_here
 from outlive.verbs.guard import guarded
 from outlive.verbs.interpreter import Interpreter
 from outlive.verbs.judging import JUDGE
@@ -62,12 +66,15 @@ class QuantizationDebugOptions:
             raise ValueError("Provided metrics have duplicate keys.")
 
 
-class QuantizationDebugger:
+class QuantizationDebugger(Result):
     """TensorFlow's QuantizationDebugger, call for call, in processes that are thrown away.
 
     With a converter it costs TensorFlow's conversion, in a worker. With a debug model, with a float and a
     quantized model, or with a float model alone (which is quantized here) it needs no TensorFlow.
+    `worst()` is ours: the layers that lose most.
     """
+
+    kind: ClassVar[str] = "debugger"
 
     def __init__(
         self,
@@ -96,6 +103,11 @@ class QuantizationDebugger:
             raise ValueError("give a converter, a debug model, or a float model")
         self._quantize()
 
+    def _summary(self) -> tuple[str, str]:
+        if self.layer_statistics is None:
+            return "", "not run yet"
+        return "", plural(len(self.layer_statistics), "layer")
+
     @property
     def options(self) -> QuantizationDebugOptions:
         """The options; setting them quantizes anew, without calibrating again where that can be."""
@@ -115,7 +127,7 @@ class QuantizationDebugger:
         assert self.quant_model is not None
         model = _read(self.quant_model)
         if is_debug_model(model):
-            self._found = verify_run(self.quant_model, iter(self._dataset()), metrics, direct, JUDGE)
+            self._found = verify_run(self.quant_model, iter(self._dataset()), metrics, direct, guarded, JUDGE)
         else:
             task = CompareTask(reference=_read(self.float_model), candidate=model, judge=JUDGE)
             with Samples(self._data_gen, task.reference, JUDGE) as samples:
@@ -123,6 +135,10 @@ class QuantizationDebugger:
         self.layer_statistics = {name: means.means() for name, means in self._found.layers.items()}
         if self._debug_options.model_debug_metrics:
             self.model_statistics = self._model_statistics(self._debug_options.model_debug_metrics)
+
+    def worst(self, count: int = 10) -> tuple[LayerError, ...]:
+        """The layers that lose most by quantization, the worst first; none before `run()`."""
+        return () if self.layer_statistics is None else self._found.worst(count)
 
     def layer_statistics_dump(self, file: IO[str]) -> None:
         """Write the statistics of layers as CSV, in TensorFlow's columns."""
@@ -163,11 +179,10 @@ class QuantizationDebugger:
         if not converter.representative_dataset:
             raise ValueError("converter object must set representative_dataset")
         wanted = bool(self._debug_options.model_debug_metrics)
-        try:
-            made = guarded(calibrated_models, plain=_CALIBRATED)(converter, wanted)
-        except CannotSend as error:
-            warnings.warn(f"the converter cannot be sent to a worker and runs here: {error}", stacklevel=3)
-            made = calibrated_models(converter, wanted)
+        work = guarded(calibrated_carried, plain=_CALIBRATED)
+        made = carried_or_here(
+            lambda: run_carried(converter, work, JUDGE, wanted), lambda: calibrated_models(converter, wanted)
+        )
         self.calibrated_model, self.float_model, self._share_scales = made
 
     def _quantize(self) -> None:
@@ -234,5 +249,5 @@ def _content(path: str | None, content: bytes | None) -> bytes | None:
 def _read(content: bytes | None) -> Model:
     found = None if content is None else read_source(content).model
     if found is None:
-        raise ValueError("that is no model")
+        raise ValueError("that is not a model")
     return found

@@ -46,8 +46,11 @@ def delegates(
     `reduce` is the file for the smallest model that does so. `cache` keeps results that took long; `tell`
     hears what is being tried. Raises ValueError for unknown accelerators. `probe` is its old name.
 
-    >>> outlive.delegates("healthy.tflite", only="xnnpack")
-    <Coverage of healthy.tflite: reference runs, builtin runs, xnnpack runs>
+    >>> coverage = outlive.delegates("healthy.tflite", only="xnnpack")
+    >>> coverage
+    Coverage(healthy.tflite: reference runs, builtin runs, xnnpack runs)
+    >>> coverage["xnnpack"].ops_taken, "gpu" in coverage
+    (16, False)
     """
     model = sound(source)
     coverage = probe_model(

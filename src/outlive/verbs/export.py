@@ -38,7 +38,7 @@ def export(
     of `target`.
 
     >>> outlive.export("healthy_int8.tflite", "firmware")
-    <Export: model_data.h, model_data.cc, model_ops.h, main.cc, README.md>
+    Export(5 files: model_data.h, model_data.cc, model_ops.h, main.cc, README.md)
     """
     if target != "tflm" or not tflm:
         raise ValueError(f"unknown target {target!r:.40}; the one that outlive exports for is tflm")

@@ -56,8 +56,9 @@ def fit(
     .tflite does not take. If nothing fits, nothing is raised: `.chosen` is None, and `.shortage` says what is
     missing. `tell` hears what is being tried; Ctrl-C ends the search, and the result so far is returned.
 
-    >>> outlive.fit("healthy.tflite", ram="4MB").chosen.verdict
-    'fits'
+    >>> fit = outlive.fit("healthy.tflite", ram="4MB")
+    >>> fit.chosen.verdict, fit[0].verdict
+    ('fits', 'fits')
     """
     goal = make_goal(
         ram=ram, device=device, flash=flash, samples=samples, metric=metric, cache=cache, every=all or every,

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from outlive.guarding.script import ScriptEnd
     from outlive.process.limits import Limits
 
+# TensorFlow in a process of its own takes some 300 MB, and leaves the rest to the program.
+_ROOM_BYTES = 2_000_000_000
+
 
 @overload
 def guard(
@@ -93,6 +96,16 @@ def guarded(function: Callable[..., Any], **options: Any) -> Guarded:
     from outlive.guarding.guarded import Guarded
 
     return Guarded(function, judge=JUDGE, **options)
+
+
+def warm_tensorflow() -> None:
+    """Have TensorFlow loaded for workers in the background, where there is a core and memory for it."""
+    from outlive.guarding.pool import pool
+    from outlive.meter import read_machine
+
+    free_bytes = read_machine().usable_bytes()
+    if (os.cpu_count() or 1) > 1 and (free_bytes is None or free_bytes >= _ROOM_BYTES):
+        pool.warm(tensorflow=True, plain=True)
 
 
 def _run_script(script: str, as_module: bool, limits: Limits, sandbox: str, *arguments: str) -> ScriptEnd:

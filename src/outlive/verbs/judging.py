@@ -53,12 +53,12 @@ class RulesJudge(Judge):
 
         if not isinstance(fact, Flight):
             finding = _name_file(_first(kind, fact), source)
-        elif source:
+        elif source and fact.stage != "call":
             finding, fact = _find_with_model(fact, source)
         else:
             finding, fact = _find_alone(fact)
-            if len(fact.model_files) == 1:
-                finding = _find_in_mapped(finding, fact)
+            source = source or (fact.model_files[0] if len(fact.model_files) == 1 else None)
+            finding = _find_in_given(finding, fact, source) if source else finding
         return finding, plain_finding(finding), fact
 
     def find_all(self, flight: Flight) -> tuple[Finding, ...]:
@@ -71,7 +71,7 @@ class RulesJudge(Judge):
         reading = None if flight.source is None else read_source(flight.source, self.changed_file)
         return tuple(_name_file(finding, flight.source) for finding in assess_run(flight, reading))
 
-    def find_in_words(self, text: str, model: str = "", seen: Flight | None = None) -> tuple[Finding, ...]:
+    def find_in_words(self, text: str, model: Source = "", seen: Flight | None = None) -> tuple[Finding, ...]:
         """What a traceback of a runtime says, as `autopsy` tells it; other tracebacks are left alone."""
         if not _OF_RUNTIMES.search(text):
             return ()
@@ -166,21 +166,20 @@ def _find_alone(flight: Flight) -> tuple[Finding, Flight]:
     return with_cause_of_end(finding, flight), flight
 
 
-def _find_in_mapped(finding: Finding, flight: Flight) -> Finding:
-    """The fault of the one model that a guarded function had open when it died, if it explains the end."""
+def _find_in_given(finding: Finding, flight: Flight, source: Source) -> Finding:
+    """The fault of the one model that a guarded function had when it died, if it explains the end."""
     from outlive.diagnosis.frame_hints import stage_in
     from outlive.diagnosis.run_cause import with_cause
 
-    path = flight.model_files[0]
     stage = stage_in(flight.frames) or "invoke"
-    found = with_cause(finding, _with_op_index(replace(flight, stage=stage), path), path)
-    return finding if found.code == finding.code else _name_file(found, path)
+    found = with_cause(finding, _with_op_index(replace(flight, stage=stage), source), source)
+    return finding if found.code == finding.code else _name_file(found, source)
 
 
-def _at_limit(flight: Flight, path: str) -> Finding | None:
+def _at_limit(flight: Flight, source: Source) -> Finding | None:
     """The finding that its memory limit was too low for the model, as of a run with that limit; else None."""
     usual = {**flight.runtime, "opened": {"kernels": "AUTO", "threads": None}}  # a function may have others
-    finding, _ = _find_with_model(replace(flight, runtime=usual, resized={}), path)
+    finding, _ = _find_with_model(replace(flight, runtime=usual, resized={}), source)
     return finding if finding.code == "D502" else None
 
 

@@ -39,7 +39,10 @@ def leak(
     of this machine or container), `memory` the most that the worker may add. `accelerator`, `threads` and
     `runtime` are for models, as for `run`. If it dies, the result has what was measured before.
 
-    >>> outlive.leak("healthy.tflite", "invoke", repeat=100).verdict
+    >>> growth = outlive.leak("healthy.tflite", "invoke", repeat=100)
+    >>> growth
+    Growth(healthy.tflite: no leak above ... per round, after 100 rounds)
+    >>> growth["invoke"].verdict
     'no leak'
     """
     source = function_or_model.content if isinstance(function_or_model, Model) else function_or_model

@@ -47,7 +47,10 @@ def plan(
     other settings as well. `measure` runs the model in a worker and adds what it measured. Raises ValueError
     for impossible shapes and unknown names.
 
-    >>> outlive.plan("healthy.tflite", device="raspberry-pi-zero-2-w").verdict.word
+    >>> plan = outlive.plan("healthy.tflite", device="raspberry-pi-zero-2-w")
+    >>> plan
+    Plan(healthy.tflite: at most ... KiB, fits, cpu)
+    >>> plan.verdict.word
     'fits'
     """
     board = find_device(device) if isinstance(device, str) else device

@@ -51,14 +51,14 @@ def quantize(
     in a worker.
 
     >>> outlive.quantize("healthy.tflite", "dynamic-int8")
-    <Quantized dynamic-int8: 11 of 16 operators, ... KiB>
+    Quantized(dynamic-int8: 11 of 16 operators, ... KiB)
     """
     wanted = _bounds(until_sqnr, until_agreement) if until is None else until
     target = None if wanted is None else check_target(wanted, tuple(metrics or ()))
     if io not in ("float", "int8"):
         raise ValueError(f"inputs and outputs are float or int8, not {io!r:.40}")
     if target is not None and samples is None:
-        raise ValueError("a target needs samples to be held against")
+        raise ValueError("an accuracy target needs samples")
     name, rows = find_recipe(recipe)
     is_tflite = not needs_conversion(source)
     model = sound(source if is_tflite else convert(source, memory=memory, seconds=seconds).model)

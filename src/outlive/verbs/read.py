@@ -95,12 +95,12 @@ def read(source: Source | Model, *, tolerant: bool = False) -> Model:
     """Read a model from a path, bytes or a binary file, without running it; weights stay in the file.
 
     Raises `ModelError` for a broken file; its `.finding` says what is wrong, and where. With `tolerant=True`
-    you get what can be read, and `check(model)` lists what is wrong; only a file that is no model at all
+    you get what can be read, and `check(model)` lists what is wrong; only a file that is not a model
     still raises. Weights are read when you ask for them (`tensor.data`), which raises `ModelError` if the
     file has changed since; give its bytes if it may.
 
     >>> outlive.read("healthy.tflite")
-    <Model healthy.tflite: 44,640 bytes, 16 operators, image float32 -> probabilities float32>
+    Model(healthy.tflite: 43.6 KiB, 16 operators, image float32 -> probabilities float32)
     """
     if isinstance(source, Model):
         return source
@@ -183,7 +183,7 @@ def _load(value: str) -> Any:
             loaded = np.load(file, allow_pickle=False)
             return dict(loaded) if suffix == ".npz" else loaded
     except (EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"no arrays can be read from {value}: {error}") from error
+        raise ValueError(f"cannot read arrays from {value}: {error}") from error
 
 
 def _load_image(path: str) -> Any:

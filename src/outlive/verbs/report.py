@@ -40,7 +40,7 @@ def report(
     `samples`. `tell` hears what is being done.
 
     >>> outlive.report("healthy.tflite", run=False)
-    <ModelReport of healthy.tflite: 1 finding>
+    ModelReport(healthy.tflite: 1 finding)
     """
     if samples is not None and reference is None:
         raise ValueError("samples need a model to compare with: pass --reference FLOAT")

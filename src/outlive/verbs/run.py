@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ def run(
     watch_outputs: bool = False,
     save: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
+    tell: Callable[[str], None] = lambda stage: None,
     **options: Any,
 ) -> Flight:
     """Run a model in a separate process: `.outputs`, `.peak_bytes`, `.timeline`, or how it `.died`.
@@ -57,10 +58,10 @@ def run(
     certain is not started: it raises `LimitReached`, unless `force` is set. `quantize` converts floats to the
     integers of quantized inputs, `dequantize` converts quantized outputs to real numbers. `watch_outputs`
     runs the model twice, in memory with different contents, and counts the bytes of each output that it never
-    writes. `save` is an .npz file for the outputs.
+    writes. `save` is an .npz file for the outputs. `tell` hears each stage as it begins.
 
     >>> outlive.run("healthy.tflite")
-    <Flight of healthy.tflite: ran>
+    Flight(healthy.tflite: ran)
     >>> outlive.run("deadly.tflite").signal
     'SIGSEGV'
     """
@@ -74,7 +75,7 @@ def run(
         options["experimental_delegates"] = [_delegate(item) for item in delegates]
     given = _opening(source, inputs, accelerator, limits, force, options["num_threads"])
     meant = {"quantize": quantize, "dequantize": dequantize}
-    flight = _fly(inputs, repeat, seed, watch_outputs, {**given, **options}, meant)
+    flight = _fly(inputs, repeat, seed, watch_outputs, {**given, **options}, {**meant, "tell": tell})
     if save is not None and not (flight.died or flight.error_type):
         _save(os.fspath(save), flight)
     return flight
@@ -129,7 +130,7 @@ def _delegate(item: str | Delegate) -> Delegate:
         return item
     library, *pairs = item.split(",")
     if not library or not all("=" in pair for pair in pairs):
-        raise ValueError(f"{item!r} is no delegate: give LIBRARY or LIBRARY,KEY=VALUE,KEY=VALUE")
+        raise ValueError(f"{item!r} is not a delegate: write LIBRARY or LIBRARY,KEY=VALUE,KEY=VALUE")
     problem, remedy = library_problem(library)
     if problem:
         raise ValueError(f"delegate {library}: {problem}; {remedy} (outlive explain A806)")

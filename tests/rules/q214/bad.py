@@ -9,4 +9,4 @@ from tests.rules.drifts import quantized
 
 
 def fact(tmp_path: Path) -> Quantized:
-    return quantized("float", "it has no weights")
+    return quantized("float", "no weights")

@@ -14,7 +14,7 @@ from functools import cache
 from outlive.arena.builtin.best_fit import ALIGNMENT_BYTES
 from outlive.arena.builtin.layout import SubgraphLayout
 from outlive.arena.builtin.preparation import Preparation
-from outlive.arena.glibc_heap import GlibcHeap, HeapBlock
+from outlive.arena.glibc_heap import GlibcHeap, HeapBlock, PageMap
 from outlive.kernels.litert.kernel import HeapUse, MatrixProduct
 from outlive.kernels.litert.registry import heap_use_of, product_of
 from outlive.meter import read_system_number
@@ -157,10 +157,11 @@ def _cache_bytes(name: int, usual: int) -> int:
     return (read_system_number(name) if sys.platform == "linux" else None) or usual
 
 
-_PAGE_BYTES = 4096
-# Larger arenas are looked at in coarser steps.
-_MOST_PAGES = 1 << 20
 _RUNS = 2
+# Both arenas begin and end within a page of the heap: no kernel has asked for that.
+PAGE_ENDS_BYTES = 4 * 4096
+# The name the schema has for an operator that stands for a delegate's.
+DELEGATE = "DELEGATE"
 _SMALL_BYTES = 16
 # A file may call in circles, or one subgraph from many places: beyond this it is not followed.
 _DEEPEST = 40
@@ -176,31 +177,13 @@ class PeakUsage:
     kept_bytes: int = 0  # weights that kernels have packed for good
     workspace_bytes: int = 0  # operands being packed, weights being unpacked
     called_bytes: int = 0  # arenas of subgraphs that operators call
+    delegate_bytes: int = 0  # what a delegate has on the heap, with the gaps that others did not fill
 
     @property
     def bytes(self) -> int:
         """All of it."""
         own = self.arena_bytes + self.persistent_bytes + self.kept_bytes
-        return own + self.workspace_bytes + self.called_bytes
-
-
-class _Pages:
-    """Which pages of an arena have been written to."""
-
-    def __init__(self, size_bytes: int) -> None:
-        self._size = size_bytes
-        self._step = max(_PAGE_BYTES, -(-size_bytes // _MOST_PAGES))
-        self._clean = bytearray(b"\1" * -(-size_bytes // self._step))
-        self._count = 0
-
-    def touch(self, offset: int, size: int) -> None:
-        first, last = offset // self._step, -(-(offset + size) // self._step)
-        self._count += sum(self._clean[first:last])
-        self._clean[first:last] = bytes(len(self._clean[first:last]))
-
-    @property
-    def bytes(self) -> int:
-        return min(self._count * self._step, self._size)
+        return own + self.workspace_bytes + self.called_bytes + self.delegate_bytes
 
 
 @dataclass(slots=True)
@@ -235,6 +218,40 @@ class _Buffer:
         self._piece, self.size, self.written = None, 0, 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelegateHeap:
+    """The heap with what a delegate has packed; `prepare` makes its n-th run of a subgraph ready."""
+
+    heap: GlibcHeap
+    prepare: Callable[[int, int], None]
+
+
+class _MainArena:
+    """An arena of the main subgraph, a piece of the heap; `pages` are those that were written to."""
+
+    def __init__(self, heap: GlibcHeap, last_bytes: int) -> None:
+        """Not asked for yet; it will have `last_bytes` in the end."""
+        self._heap, self._piece, self._size = heap, heap.allocate(0), 0
+        self.pages = PageMap(last_bytes)
+
+    def resize(self, size: int, look: Callable[[], None]) -> None:
+        """Ask for it; one that is too small for a later stage is copied to a larger one."""
+        if size <= self._size:
+            return
+        larger = self._heap.allocate(size, aligned=True, written=False)
+        if self._size:
+            self._heap.write(larger, self._size)
+            self.pages.touch(0, self._size)
+            look()
+        self._heap.free(self._piece)
+        self._piece, self._size = larger, size
+
+    def touch(self, offset: int, size: int) -> None:
+        """Write to a tensor."""
+        self.pages.touch(offset, size)
+        self._heap.write(self._piece, size, at=offset)
+
+
 @dataclass(slots=True)
 class _Running:
     """The state of a process in which a model runs."""
@@ -242,10 +259,12 @@ class _Running:
     layouts: Mapping[int, SubgraphLayout]
     plain: bool  # reference kernels use no library
     fresh: bool  # there are no gaps in the heap yet
-    arena: _Pages
-    persistent: _Pages
-    heap: GlibcHeap = field(default_factory=GlibcHeap)
+    heap: GlibcHeap
+    prepare_run: Callable[[int, int], None]
     ruy: RuyArena = field(init=False)
+    arena: _MainArena = field(init=False)
+    persistent: _MainArena = field(init=False)
+    delegate_bytes: int = field(init=False)
     stack: int = 0
     kept: int = 0
     buffers: dict[tuple[int, bool], _Buffer] = field(default_factory=dict)  # by subgraph, persistent or not
@@ -256,8 +275,11 @@ class _Running:
     most: PeakUsage = field(default_factory=PeakUsage)
 
     def __post_init__(self) -> None:
-        """Ruy's room is on the same heap."""
+        """Ruy's room and all arenas are on the same heap."""
+        self.delegate_bytes = self.heap.resident_bytes
         self.ruy = RuyArena(self.heap)
+        self.arena = _MainArena(self.heap, self.layout.arena.size_bytes)
+        self.persistent = _MainArena(self.heap, self.layout.persistent.size_bytes)
 
     @property
     def layout(self) -> SubgraphLayout:
@@ -270,23 +292,41 @@ class _Running:
         for tensor in tensors:
             if tensor in table.unwritten:
                 continue
-            for offsets, pages in (
+            for offsets, arena in (
                 (self.layout.offsets, self.arena),
                 (self.layout.persistent_offsets, self.persistent),
             ):
                 if tensor in offsets:
-                    pages.touch(offsets[tensor], table.bytes[tensor])
+                    arena.touch(offsets[tensor], table.bytes[tensor])
 
-    def grow(self, stage: int) -> None:
-        """Arenas too small for a later stage are copied to larger ones: tflite/simple_memory_arena.cc."""
-        sizes = zip(self.layout.grown[stage - 1], self.layout.grown[stage], strict=True)
-        for pages, (old, new) in zip((self.arena, self.persistent), sizes, strict=True):
-            if 0 < old < new:
-                piece = self.heap.allocate(old, aligned=True, written=False)
-                self.heap.write(piece, min(pages.bytes, old))  # of the old one, what was written to
-                pages.touch(0, old)
-                self._look()
-                self.heap.free(piece)
+    def prepare(self, layout: SubgraphLayout, stage: int) -> None:
+        """What kernels take when a stage is prepared: a delegate its workspace, callers the arenas they call.
+
+        Callers allocate what they call when they are prepared: tflite/kernels/while.cc, if.cc.
+        """
+        preparation = layout.preparation
+        first, last = preparation.stages[stage]
+        kinds = [node.operator.type for node in preparation.nodes[: last + 1]]
+        for index, node in enumerate(preparation.nodes[first : last + 1], first):
+            if kinds[index] == DELEGATE:
+                before = self.heap.resident_bytes
+                self.prepare_run(preparation.subgraph.index, kinds[:index].count(DELEGATE))
+                self.delegate_bytes += self.heap.resident_bytes - before
+            for called in node.operator.subgraphs() if kinds[index] != "CALL_ONCE" else ():
+                if called and called in self.layouts and (called, False) not in self.buffers:
+                    self.buffers[called, False] = _Buffer(self.heap)
+                    self.prepare(self.layouts[called], 0)
+                    self.buffers[called, False].resize(self.layouts[called].grown[0][0], self._look)
+
+    def place(self, stage: int) -> None:
+        """The main arenas, once a stage is prepared: tflite/core/subgraph.cc, PrepareOpsAndTensors."""
+        self.prepare(self.layout, stage)
+        for arena, size in zip((self.arena, self.persistent), self.layout.grown[stage], strict=True):
+            arena.resize(size, self._look)
+
+    def _arena_of(self, called: int) -> _Buffer:
+        """The arena of a called subgraph, as it is now."""
+        return self.buffers.setdefault((called, False), _Buffer(self.heap))
 
     def execute(self, preparation: Preparation, index: int, first: bool) -> None:
         """Run an operator, and the subgraphs it calls."""
@@ -310,7 +350,7 @@ class _Running:
         persistent = self.buffers.setdefault((index, True), _Buffer(self.heap))
         persistent.resize(layout.persistent.size_bytes, self._look)
         persistent.write(layout.persistent.size_bytes)
-        arena = self.buffers[index, False] = _Buffer(self.heap)
+        arena = self._arena_of(index)
         written = self.written.setdefault(index, _written_bytes(layout) if first else 0)
         for sizes in (_sizes_at_first(layout), _sizes_in_later_rounds(layout) if loops else ()):
             for size in sizes:
@@ -344,26 +384,32 @@ class _Running:
     def _look(self) -> None:
         called = sum(buffer.written for buffer in self.buffers.values())
         self.called_most = max(self.called_most, called)
+        arena, persistent = self.arena.pages.bytes, self.persistent.pages.bytes
+        more = self.heap.resident_bytes - arena - persistent - called
+        delegate = min(self.delegate_bytes, more)  # the rest of it is gaps that were filled
         now = PeakUsage(
-            arena_bytes=self.arena.bytes,
-            persistent_bytes=self.persistent.bytes,
+            arena_bytes=arena,
+            persistent_bytes=persistent,
             kept_bytes=self.kept,
-            workspace_bytes=max(0, self.heap.resident_bytes - called) + self.stack,
+            workspace_bytes=(more - delegate if more - delegate > PAGE_ENDS_BYTES else 0) + self.stack,
             called_bytes=called,
+            delegate_bytes=delegate,
         )
         if now.bytes > self.most.bytes:
             self.most = now
 
 
-def most_at_once(layouts: Mapping[int, SubgraphLayout], plain: bool, *, fresh: bool) -> PeakUsage:
+def most_at_once(
+    layouts: Mapping[int, SubgraphLayout], plain: bool, delegate: DelegateHeap | None = None
+) -> PeakUsage:
     """The worst moment of two runs, for libraries may take more in the second; reference kernels use none.
 
-    On a heap that is `fresh`, small pieces come from its end; a delegate leaves enough gaps for them.
+    On a fresh heap small pieces come from its end; a delegate, if its heap is given, leaves gaps for them.
     """
-    main = layouts[0]
-    pages = _Pages(main.arena.size_bytes), _Pages(main.persistent.size_bytes)
-    state = _Running(layouts, plain, fresh, *pages)
-    preparation = main.preparation
+    used = delegate or DelegateHeap(heap=GlibcHeap(), prepare=lambda _subgraph, _run: None)
+    state = _Running(layouts, plain, delegate is None, used.heap, used.prepare)
+    preparation = layouts[0].preparation
+    state.place(0)
     early = (tensor.index for tensor in preparation.table.tensors if tensor.is_variable)
     state.touch((*preparation.inputs, *early))
     begins = {first: stage for stage, (first, _) in enumerate(preparation.stages) if stage}
@@ -371,7 +417,7 @@ def most_at_once(layouts: Mapping[int, SubgraphLayout], plain: bool, *, fresh: b
         state.steps = 0
         for index, node in enumerate(preparation.nodes):
             if run == 0 and index in begins:
-                state.grow(begins[index])
+                state.place(begins[index])
             state.touch((*node.outputs, *node.temporaries))
             state.execute(preparation, index, first=run == 0)
     return _with_gaps(state.most, state.called_most)
@@ -386,7 +432,7 @@ def _with_gaps(most: PeakUsage, called: int) -> PeakUsage:
 
 def _written_bytes(layout: SubgraphLayout) -> int:
     """Pages of a called subgraph's arena that it writes to."""
-    pages, table = _Pages(layout.arena.size_bytes), layout.preparation.table
+    pages, table = PageMap(layout.arena.size_bytes), layout.preparation.table
     for tensor, offset in layout.offsets.items():
         if tensor not in table.unwritten:
             pages.touch(offset, table.bytes[tensor])

@@ -6,12 +6,12 @@ Tensors the runtime keeps on the heap, and what its own structures take.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from outlive.arena.builtin.layout import SubgraphLayout, lay_out
 from outlive.arena.builtin.liveness import SubgraphLiveness, liveness_of, unshared_of
-from outlive.arena.builtin.page_usage import PeakUsage, most_at_once
+from outlive.arena.builtin.page_usage import DelegateHeap, PeakUsage, most_at_once
 from outlive.arena.builtin.preparation import CalledSubgraphs, Preparation, list_parts
 from outlive.arena.plan import (
     Bound,
@@ -118,20 +118,30 @@ _FORESEEN = (
 _BOUND = "lower bound: what lies in place of another counts once, an input until its last reader"
 
 
-def plan_builtin(model: Model, question: Question, *, delegate_tried: bool = False) -> Plan:
-    """The memory a model needs with LiteRT's builtin (or reference) kernels, beside what a delegate takes."""
+def plan_builtin(model: Model, question: Question) -> Plan:
+    """The memory a model needs with LiteRT's builtin (or reference) kernels."""
+    return plan_beside(model, question, None)[0]
+
+
+def plan_beside(
+    model: Model, question: Question, delegate: Callable[[], DelegateHeap] | None
+) -> tuple[Plan, PeakUsage]:
+    """The plan of what a delegate leaves, if there is one to fill the heap first; and the worst moment."""
     if not model.subgraphs:
-        return _refused(model, question, (Refusal(subgraph=0, op=None, type="", reason="no subgraph"),))
+        refusal = Refusal(subgraph=0, op=None, type="", reason="no subgraph")
+        return _refused(model, question, (refusal,)), PeakUsage()
     callers = CalledSubgraphs(model, question)
     main = callers.enter_main()
     refusals = _refusals(main, callers)
     if refusals:
-        return _refused(model, question, refusals)
+        return _refused(model, question, refusals), PeakUsage()
     layouts = {
         index: lay_out(preparation, question.preserve_all_tensors)
         for index, preparation in sorted(callers.prepared.items())
     }
-    return _plan(model, question, layouts, frozenset(callers.once), delegate_tried)
+    opened = None if delegate is None else delegate()
+    most = most_at_once(layouts, question.accelerator == "reference", opened)
+    return _plan(model, question, layouts, frozenset(callers.once), most), most
 
 
 def _refusals(main: Preparation, callers: CalledSubgraphs) -> tuple[Refusal, ...]:
@@ -162,12 +172,11 @@ def _plan(
     question: Question,
     layouts: dict[int, SubgraphLayout],
     once: frozenset[int],
-    delegate_tried: bool,
+    most: PeakUsage,
 ) -> Plan:
     preserve = question.preserve_all_tensors
     main = layouts[0]
     spans = {index: liveness_of(layout, preserve) for index, layout in layouts.items()}
-    most = most_at_once(layouts, question.accelerator == "reference", fresh=not delegate_tried)
     parts = _parts(model, layouts, once, most)
     sizes = Counter({part.name: part.bytes for part in parts})
     peak = sum(sizes.values())

@@ -32,11 +32,11 @@ _NODE_BYTES = 240
 _OPERATOR_BYTES = 520
 _STEP_BYTES = 88
 _CONVOLUTION_BYTES = 224
-_PRODUCT_BYTES = 288 + 688  # gemm_types, gemm_op_context
-_IMAGE_BYTES = 264 + 408  # xnn_ukernel_igemm, igemm_op_context
 # What malloc adds to a piece of memory, and what an aligned one costs on top.
 _CHUNK_BYTES = 16
 _ALIGNED_BYTES = 64
+_PRODUCT_BYTES = 288 + _ALIGNED_BYTES, 688 + _ALIGNED_BYTES  # gemm_types, gemm_op_context
+_IMAGE_BYTES = 264 + _ALIGNED_BYTES, 408 + _ALIGNED_BYTES  # xnn_ukernel_igemm, igemm_op_context
 
 # Calibrated: TfLiteTensor, TfLiteNode and TfLiteRegistration with their arrays; the delegate's maps.
 _PER_TENSOR_BYTES = 220
@@ -95,23 +95,21 @@ def runtime_bytes(graph: Graph, tensors: int) -> list[int]:
     return [_NODE_BYTES * len(graph.nodes), values, _PER_BORDER_BYTES * tensors]
 
 
-def node_bytes(node: Node) -> int:
-    """An operator's own descriptors."""
-    operator = _OPERATOR_BYTES + _ALIGNED_BYTES + _CHUNK_BYTES
+def node_bytes(node: Node) -> list[int]:
+    """An operator's own descriptors, piece by piece; each is looked for in the gaps of the heap by itself."""
+    operator = _OPERATOR_BYTES + _ALIGNED_BYTES
     match node.type:
         case "fully_connected":
-            pieces, count = operator + 2 * _STEP_BYTES + _CONVOLUTION_BYTES + _PRODUCT_BYTES, 4
+            return [operator, 2 * _STEP_BYTES, _CONVOLUTION_BYTES, *_PRODUCT_BYTES]
         case "batch_matrix_multiply":
-            pieces, count = operator + 3 * _STEP_BYTES + _PRODUCT_BYTES, 3
+            return [operator, 3 * _STEP_BYTES, *_PRODUCT_BYTES]
         case "convolution_2d" | "depthwise_convolution_2d" | "deconvolution_2d":
-            pieces, count = operator + 3 * _STEP_BYTES + _CONVOLUTION_BYTES + _IMAGE_BYTES, 4
+            return [operator, 3 * _STEP_BYTES, _CONVOLUTION_BYTES, *_IMAGE_BYTES]
         case "concatenate":
-            pieces, count = len(node.inputs) * (operator + _STEP_BYTES), len(node.inputs)
+            return len(node.inputs) * [operator, _STEP_BYTES]
         case "even_split":
-            pieces, count = len(node.outputs) * (operator + _STEP_BYTES), len(node.outputs)
-        case _:
-            pieces, count = operator + 2 * _STEP_BYTES, 2
-    return pieces + count * _CHUNK_BYTES
+            return len(node.outputs) * [operator, _STEP_BYTES]
+    return [operator, 2 * _STEP_BYTES]
 
 
 _EXTRA_BYTES = 16  # XNN_EXTRA_BYTES
@@ -275,6 +273,7 @@ class DelegateAllocations:
     workspace_bytes: int = 0
     descriptor_bytes: int = 0
     prepared: list[PreparedRun] = field(default_factory=list)
+    _workspace: HeapBlock | None = None
 
     def open(
         self, subgraph: Subgraph, delegation: Delegation, shapes: Mapping[int, tuple[int, ...]], *, used: bool
@@ -310,6 +309,8 @@ class DelegateAllocations:
             self._pack(each, node_bytes(node))
         for piece in held:
             self.heap.free(piece)
+        # With a graph go many small pieces, one or more for each of its values, and leave small gaps.
+        self.heap.has_small_gaps = True
         if used:
             scratch = [each.scratch_bytes for each in costs]
             workspace = plan_workspace(graph, scratch, self.tiles.alignment_bytes)
@@ -325,12 +326,13 @@ class DelegateAllocations:
         return piece
 
     def _keep(self, size_bytes: int) -> None:
-        self.descriptor_bytes += size_bytes
+        self.descriptor_bytes += size_bytes + _CHUNK_BYTES
         self.heap.allocate(size_bytes)
 
-    def _pack(self, each: Cost, descriptor_bytes: int) -> None:
+    def _pack(self, each: Cost, descriptors: list[int]) -> None:
         temporary = self.heap.allocate(each.transient_bytes) if each.transient_bytes else None
-        self._keep(descriptor_bytes)
+        for size in descriptors:
+            self._keep(size)
         if each.packed_bytes:
             self.packed_bytes += each.packed_bytes
             if not self.cached:
@@ -338,20 +340,20 @@ class DelegateAllocations:
         if temporary is not None:
             self.heap.free(temporary)
 
-    def prepare(self) -> None:
-        """Pointers to pixels, run by run; the runs share a workspace, which a larger one replaces."""
-        held = None
-        for each in self.prepared:
-            for size in (part.indirection_bytes for part in each.costs):
-                if size:
-                    self.indirection_bytes += size
-                    self.heap.allocate(size)
-            if each.workspace.size_bytes > self.workspace_bytes:
-                self.workspace_bytes = each.workspace.size_bytes
-                larger = self.heap.allocate(self.workspace_bytes, aligned=True)
-                if held is not None:
-                    self.heap.free(held)
-                held = larger
+    def prepare(self, subgraph: int, position: int) -> None:
+        """Pointers to pixels of a subgraph's run; all runs share a workspace, which a larger one replaces."""
+        own = [each for each in self.prepared if each.subgraph == subgraph]
+        for size in (part.indirection_bytes for part in own[position].costs) if position < len(own) else ():
+            if size:
+                self.indirection_bytes += size
+                self.heap.allocate(size)
+        wanted = own[position].workspace.size_bytes if position < len(own) else 0
+        if wanted > self.workspace_bytes:
+            self.workspace_bytes = wanted
+            larger = self.heap.allocate(wanted, aligned=True)
+            if self._workspace is not None:
+                self.heap.free(self._workspace)
+            self._workspace = larger
 
     @property
     def computes_half(self) -> bool:
@@ -398,9 +400,3 @@ class DelegateAllocations:
                         last_op=max(span),
                         subgraph=subgraph.index,
                     )
-
-    def place_arenas(self, *sizes: int) -> None:
-        """The runtime's own arenas come last."""
-        for size in sizes:
-            if size:
-                self.heap.allocate(size, aligned=True)

@@ -3,10 +3,11 @@
 What blocks with the runtime: the model with each delegated run as one operator, by the runtime's rules.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from outlive.arena.builtin.planning import plan_builtin, structures_bytes
+from outlive.arena.builtin.page_usage import DELEGATE, PAGE_ENDS_BYTES, DelegateHeap, PeakUsage
+from outlive.arena.builtin.planning import plan_beside, plan_builtin, structures_bytes
 from outlive.arena.builtin.preparation import CalledSubgraphs
 from outlive.arena.plan import Bound, OpLoad, Part, Placement, Plan, Question, Refusal, weakest
 from outlive.arena.xnnpack.allocations import DelegateAllocations, interpreter_bytes
@@ -17,8 +18,6 @@ from outlive.model import Model, Operator, Subgraph
 from outlive.units import tensor_bytes
 
 Shape = tuple[int, ...]
-# The name the schema has for an operator that stands for a delegate's.
-DELEGATE = "DELEGATE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +30,7 @@ class UndelegatedPlan:
 
     plan: Plan
     order: tuple[tuple[int, ...], ...]
+    most: PeakUsage  # the worst moment of a run, the delegate's memory included
 
     def part(self, name: str) -> int:
         """Bytes of one part of the runtime's own memory: what is written to, where more is reserved."""
@@ -80,8 +80,9 @@ def plan_undelegated(
     delegations: Mapping[int, Delegation],
     shapes: Mapping[tuple[int, int], Shape],
     question: Question,
+    open_delegate: Callable[[], DelegateHeap],
 ) -> UndelegatedPlan:
-    """Arenas as they are with the delegate in place."""
+    """Arenas as they are with the delegate in place, on the heap that it has filled before."""
     subgraphs = tuple(_delegated(each, delegations[each.index]) for each in model.subgraphs)
     # Shapes of what the delegate makes are its own affair: the runtime's rules do not know that operator.
     border = {
@@ -94,7 +95,8 @@ def plan_undelegated(
     rest = replace(model, subgraphs=subgraphs)
     vars(rest)["sha256"] = model.sha256  # the file is the same: its digest need not be computed twice
     asked = replace(question, accelerator="builtin", shapes={**question.shapes, **border})
-    return UndelegatedPlan(plan=plan_builtin(rest, asked, delegate_tried=True), order=_order(delegations[0]))
+    plan, most = plan_beside(rest, asked, open_delegate)
+    return UndelegatedPlan(plan=plan, order=_order(delegations[0]), most=most)
 
 
 def _order(delegation: Delegation) -> tuple[tuple[int, ...], ...]:
@@ -173,18 +175,20 @@ def plan_xnnpack(model: Model, question: Question, instructions: str = "") -> Pl
     threads = max(1, question.threads or 1)
     shapes = runtime_shapes(model, question)
     delegations = {each.index: delegate(each, _resized(each, question)) for each in model.subgraphs}
-    undelegated = plan_undelegated(model, delegations, shapes, question)
+    memory = DelegateAllocations(instruction_set(name), threads, cached=question.weight_cache)
+
+    def open_delegate() -> DelegateHeap:
+        for subgraph in model.subgraphs:
+            own = {tensor: shape for (index, tensor), shape in shapes.items() if index == subgraph.index}
+            memory.open(subgraph, delegations[subgraph.index], own, used=subgraph.index == 0 or bool(own))
+        return DelegateHeap(heap=memory.heap, prepare=memory.prepare)
+
+    undelegated = plan_undelegated(model, delegations, shapes, question, open_delegate)
     if undelegated.plan.refusals:
         return _refused(undelegated, question)
-    memory = DelegateAllocations(instruction_set(name), threads, cached=question.weight_cache)
-    for subgraph in model.subgraphs:
-        own = {tensor: shape for (index, tensor), shape in shapes.items() if index == subgraph.index}
-        memory.open(subgraph, delegations[subgraph.index], own, used=subgraph.index == 0 or bool(own))
-    memory.prepare()
     variables = variables_bytes(model.subgraphs[0], delegations[0], shapes)
     rest = replace(undelegated.plan, dynamic_bytes=(undelegated.plan.dynamic_bytes or 0) + variables)
     undelegated = replace(undelegated, plan=rest)
-    memory.place_arenas(*(undelegated.part(name) for name in _ARENAS))
     interpreter = _interpreter_bytes(model, threads, delegations)
     return _plan(model, question, name, memory, undelegated, interpreter, delegations)
 
@@ -235,7 +239,7 @@ def _plan(
     packed += memory.unpacked_bytes + undelegated.part("packed weights")
     workspace = memory.workspace_bytes + memory.indirection_bytes + undelegated.part("kernel workspace")
     others = packed + workspace + arenas + (rest.dynamic_bytes or 0)
-    transient = _transient(memory, rest)
+    transient = _transient(memory, undelegated)
     ops = _ops(model.subgraphs[0], memory, undelegated)
     mapped = model.file_bytes + (memory.packed_bytes if question.weight_cache else 0)
     return replace(
@@ -271,13 +275,13 @@ def _parts(
 ) -> tuple[Part, ...]:
     rest = undelegated.plan
     packed = 0 if cached else memory.packed_bytes
-    arenas = sum(undelegated.part(name) for name in _ARENAS)
-    pieces = packed + memory.unpacked_bytes + memory.workspace_bytes + memory.indirection_bytes + arenas
-    gaps = memory.heap.resident_bytes - pieces - memory.descriptor_bytes
+    pieces = packed + memory.unpacked_bytes + memory.workspace_bytes + memory.indirection_bytes
+    gaps = undelegated.most.delegate_bytes - pieces - memory.descriptor_bytes
+    workspace = memory.workspace_bytes + min(0, gaps)  # not all of it may be there at the worst moment
     rows = (
         ("packed weights", packed, "XNNPACK's copy of the weights"),
         ("unpacked weights", memory.unpacked_bytes, "constants converted to float32"),
-        ("workspace", memory.workspace_bytes, "activations between XNNPACK operators"),
+        ("workspace", max(0, workspace), "activations between XNNPACK operators"),
         ("indirection buffers", memory.indirection_bytes, "XNNPACK's pointers to input pixels"),
         ("arena", undelegated.part("arena"), "tensors outside the delegate"),
         ("called subgraphs", undelegated.part("called subgraphs"), "arenas of called subgraphs"),
@@ -301,7 +305,7 @@ def _parts(
         ("heap fragmentation", max(0, gaps), "estimate: freed while packing weights, and page ends"),
         (
             "while packing",
-            _transient(memory, rest),
+            _transient(memory, undelegated),
             "float32 copies of float16 weights, freed after packing",
         ),
     )
@@ -310,10 +314,11 @@ def _parts(
     )
 
 
-def _transient(memory: DelegateAllocations, rest: Plan) -> int:
+def _transient(memory: DelegateAllocations, undelegated: UndelegatedPlan) -> int:
     """What is held while weights are packed, beyond all that a run takes."""
-    later = memory.heap.resident_bytes + (rest.dynamic_bytes or 0) + (rest.workspace_bytes or 0)
-    return max(0, memory.heap.peak_bytes - later)
+    later = undelegated.most.bytes + (undelegated.plan.dynamic_bytes or 0)
+    more = memory.heap.peak_bytes - later
+    return more if more > PAGE_ENDS_BYTES else 0
 
 
 def _ops(subgraph: Subgraph, memory: DelegateAllocations, undelegated: UndelegatedPlan) -> tuple[OpLoad, ...]:

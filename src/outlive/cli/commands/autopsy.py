@@ -26,7 +26,12 @@ Exit codes: 0 outlive knows something in it, 1 it knows nothing
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    option(parser, "file", "a log, a core file or a message; - reads standard input", metavar="FILE")
+    option(
+        parser,
+        "file",
+        "a log or a core file; - reads standard input, such as a pasted message",
+        metavar="FILE",
+    )
     option(
         parser,
         "--model",
@@ -44,5 +49,7 @@ def run(args: argparse.Namespace) -> int:
         found = autopsy(remains, model=args.model)
     except OSError as error:
         complain(f"outlive autopsy: cannot read {args.file}: {error.strerror}")
+        if " " in args.file:
+            complain("Is it a message? Paste it into: outlive autopsy -")
         return exits.USAGE
     return present(args, found)

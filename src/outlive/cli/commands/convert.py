@@ -9,7 +9,7 @@ from outlive.cli import exits
 from outlive.cli.arguments import add_telling_options, option, options_for
 from outlive.cli.failures import asking, tell_failure
 from outlive.cli.present import check_model_output, tell
-from outlive.cli.terminal import complain_lines, sample_step, write_file
+from outlive.cli.terminal import complain_lines, write_file
 from outlive.verbs.convert import convert
 
 EXAMPLES = """\
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         with asking(args, "converting") as hear:
             options = {**options_for(convert, args), **dict(map(_setting, args.setting))}
-            made = convert(**options, tell=lambda sample: hear(sample_step(sample)))
+            made = convert(**options, tell=hear)
     except TypeError as error:
         return tell_failure(args, error)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""`outlive cut`: a part of a model as a model of its own."""
+"""`outlive cut`: a part of a model as a separate model."""
 
 from __future__ import annotations
 

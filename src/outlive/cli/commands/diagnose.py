@@ -38,6 +38,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Diagnose and report; the exit code says what it came to."""
     check_output(args, args.file, beside=(args.reduce, args.bundle))
-    with asking(args, "", args.bundle, args.reduce) as tell:
+    with asking(args, "diagnosing", args.bundle, args.reduce) as tell:
         diagnosis = diagnose(args.file, **options_for(diagnose, args), tell=tell)
     return present(args, diagnosis)

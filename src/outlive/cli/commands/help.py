@@ -133,6 +133,7 @@ Environment variables
     OUTLIVE_BLACKBOX      off: record no kernel deaths
     OUTLIVE_PROTECT       0: %load_ext outlive does not protect tf.lite and LiteRT
     OUTLIVE_BLACKBOX_DIR  the folder for records of kernel deaths
+    OUTLIVE_TRACE_KERNELS off: trace no kernels, so that a debugger can attach to them
     IPYTHONDIR            where outlive notebook install puts its startup file
 """,
     "accelerators": """\

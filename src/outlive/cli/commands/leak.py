@@ -11,11 +11,11 @@ from outlive.cli.failures import asking
 from outlive.cli.present import check_output, present
 from outlive.cli.terminal import complain, complain_lines, writing
 from outlive.errors import OutliveError
-from outlive.names import safe
 from outlive.units import Step
 from outlive.verbs.choices import RUNTIMES
 from outlive.verbs.leak import leak, traceback_of
 
+_CYCLES = ("load", "invoke", "resize")
 EXAMPLES = """\
 Examples:
   outlive leak healthy.tflite --cycle invoke --repeat 300   300 calls
@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     option(parser, "target", "the model or function to repeat", metavar="MODEL|SCRIPT.py::FUNCTION")
     words = "the part of a model's life to repeat (default all, each in its own worker)"
-    option(parser, "--cycle", words, choices=("load", "invoke", "resize", "all"), default="all")
+    option(parser, "--cycle", words, choices=(*_CYCLES, "all"), default="all")
     option(parser, "--repeat", "repeat N times (default: until the verdict is clear)", metavar="N")
     option(parser, "--seconds", "the most seconds for each cycle (default 120)", default=120.0)
     size = parser.add_mutually_exclusive_group()
@@ -49,9 +49,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_output_options(parser, "html")
 
 
-def _step(cycle: str, stage: Any, repeat: int | None) -> str:
-    words = safe(f"{cycle}: {stage}", 100)
-    return words if repeat is None else Step(words, stage.calls, repeat)
+def _step(args: argparse.Namespace, cycle: str, stage: Any) -> str:
+    """Which cycle of how many, and its rounds; without --repeat they end once the verdict is clear."""
+    cycles = _CYCLES if args.cycle == "all" and cycle in _CYCLES else (cycle,)
+    at = cycles.index(cycle)
+    which = f"{cycle} ({at + 1} of {len(cycles)})" if len(cycles) > 1 else cycle
+    if args.repeat is not None:
+        return Step(f"{which}: {stage}", at * args.repeat + stage.calls, len(cycles) * args.repeat)
+    return f"{which}: {stage.calls:,} rounds, {stage.verdict}; at most {args.seconds:g} s"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,14 +64,14 @@ def run(args: argparse.Namespace) -> int:
     from outlive.rendering.picture import check_plot, plot
 
     check_output(args, args.target.partition("::")[0])
-    with asking(args) as tell:
+    with asking(args, "repeating") as tell:
         if args.plot:
             check_plot(args.plot)
         try:
             growth = leak(
                 args.target,
                 **options_for(leak, args),
-                tell=lambda cycle, stage: tell(_step(cycle, stage, args.repeat)),
+                tell=lambda cycle, stage: tell(_step(args, cycle, stage)),
             )
         except OutliveError:
             raise

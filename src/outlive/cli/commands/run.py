@@ -68,10 +68,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the model and report; the exit code says how it ended."""
     check_output(args)
-    with asking(args, "running", args.save), warnings.catch_warnings():
+    with asking(args, "running", args.save) as tell, warnings.catch_warnings():
         warnings.simplefilter("ignore", AcceleratorWarning)  # shown below, in the words of this command
         try:
-            flight = run_model(args.file, **options_for(run_model, args))
+            flight = run_model(args.file, **options_for(run_model, args), tell=tell)
         except LimitReached as error:
             return present_refusal(args, "run", args.file, error, {"started": False, "died": False})
     for name, why in flight.runtime.get("skipped", ()):

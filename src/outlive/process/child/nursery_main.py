@@ -12,7 +12,8 @@ from .operating_system import nursery
 def main(**arguments: Any) -> None:
     """Become a nursery."""
     start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
-    nursery.main(nursery.WorkerCode(start, prepare, run, running_op.identify), **arguments)
+    code = nursery.WorkerCode(start, runtimes.NO_RUNTIME, prepare, run, running_op.identify)
+    nursery.main(code, **arguments)
 
 
 def prepare(runtime: str) -> dict[str, Any]:
@@ -23,7 +24,8 @@ def prepare(runtime: str) -> dict[str, Any]:
     # After the runtime, because it imports numpy too, and numpy starts threads if it comes first.
     from . import worker_main
 
-    worker_main.prepare()
+    # TensorFlow's compiler works in threads too, and deeply.
+    worker_main.prepare(small_stacks=runtime != "tensorflow")
     return facts
 
 

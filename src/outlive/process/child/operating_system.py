@@ -16,15 +16,16 @@ if TYPE_CHECKING:
         sandbox,
         segment_memory,
         tensor_overlay,
+        traced_process,
         watched_process,
     )
     from outlive.platforms.posix.child.tracing import backtrace, op_nodes, symbols, tracee
 
 __all__ = [
     "backtrace", "memory_limit", "memory_watchdog", "nursery", "op_nodes", "own_process", "own_resources",
-    "sandbox", "segment_memory", "symbols", "tensor_overlay", "tracee", "watched_process",
+    "sandbox", "segment_memory", "symbols", "tensor_overlay", "traced_process", "tracee", "watched_process",
 ]  # fmt: skip
-# For the nursery alone: a platform may do without both.
+# For the nursery and the tracer of a kernel alone: a platform may do without all of them.
 _TRACING = ("backtrace", "op_nodes", "symbols", "tracee")
 # The package of child processes itself where it was loaded alone, without outlive.
 _ROOT = (__package__ or "").partition(".")[0]

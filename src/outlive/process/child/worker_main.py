@@ -57,11 +57,12 @@ def main(
     os._exit(run(message, [commands, replies, block, errors, faults, content], facts))
 
 
-def prepare() -> None:
+def prepare(small_stacks: bool = True) -> None:
     """In the nursery: do once what each worker would do after the fork."""
     platform.machine()
     own_process.prepare()
-    own_process.make_stacks_small()
+    if small_stacks:
+        own_process.make_stacks_small()
     sandbox.prepare()
     gc.collect()
     gc.freeze()  # what is never collected is never written to, and stays shared

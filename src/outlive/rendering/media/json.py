@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 from outlive.finding import Finding
-from outlive.records import SCHEMA, Json, ModelPath, Refused, document_of, read_result
+from outlive.records import SCHEMA, Json, ModelPath, document_of, read_result
 
 __all__ = ["SCHEMA", "Json", "document_of", "dump", "read_document", "refusal_document"]
 
@@ -20,6 +21,16 @@ _READ_BACK: Mapping[str, tuple[str, str]] = {
     "scan-row": ("outlive.fleet.rows", "Row"),
 }
 _MOST_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Why there is no result, in a document of the kind that was asked for."""
+
+    kind: ClassVar[str] = ""
+
+    model: ModelPath
+    findings: tuple[Finding, ...]
 
 
 def refusal_document(kind: str, path: str, findings: Sequence[Finding]) -> Json:

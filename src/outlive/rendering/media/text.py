@@ -7,22 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from rich.bar import Bar
-from rich.console import RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
+from rich.table import Column as RichColumn
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from outlive.finding import Finding, Severity
 from outlive.names import safe, safe_lines, whole
 from outlive.rendering import page as ui
-from outlive.rendering.finding_text import Line, Wrapped, count_findings, rich_finding
+from outlive.rendering.finding_text import Line, Wrapped, brief_line, count_findings, rich_finding
 
 COLOURS = {"good": "green", "warn": "yellow", "bad": "red", "plain": ""}
 MARKS = {"good": "✓", "warn": "!", "bad": "✗"}
 _TEXT = 600
+_MOST_IN_FULL = 2
 _NAME = 160
 _SHORT = 60
 _BAR = 16
@@ -30,6 +34,8 @@ _CURVE = 48
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 # A chart in words has so many rows at most; neighbours share one where there are more points.
 _CHART_ROWS = 24
+# Between columns; how short a column of names may get, and one of words before it goes below its row.
+_GAP, _LEAST_NAME, _LEAST_WORDS = 2, 28, 24
 
 
 def draw_text(page: ui.Page, detail: int = 0) -> Iterator[RenderableType]:
@@ -86,7 +92,7 @@ def _section_without(section: ui.Section, shown: Finding) -> ui.Section:
             continue
         left = tuple(item for item in block.findings if item is not shown)
         lead = f"{count_findings(left)} more." if lead == f"{count_findings(block.findings)}." else lead
-        blocks += [replace(block, findings=left)] if left else []
+        blocks += [replace(block, findings=left, is_brief=True)] if left else []
     return replace(section, blocks=tuple(blocks), lead=lead)
 
 
@@ -135,23 +141,28 @@ def _block(block: ui.Block, detail: int) -> Iterator[RenderableType]:
 
 
 def _findings(block: ui.Findings, detail: int) -> Iterator[RenderableType]:
-    """What is wrong in full; what is only noted in a line each, in full with -v."""
+    """What is wrong in full, the first where it is much; the rest in a line each, in full with -v."""
     if not block.findings:
         yield _indented(block.nothing, "green")
-    notes = [item for item in block.findings if not detail and item.severity is Severity.NOTE]
-    yield from (rich_finding(item, detail) for item in block.findings if item not in notes)
-    for item in notes:
-        head = (f"note[{item.code}]", "bold cyan")
-        yield _indented(Text.assemble(head, f": {safe(item.headline, _TEXT)}"))
-    if notes:
-        yield _indented("-v shows what to do about notes", "dim")
+    notes = [item for item in block.findings if item.severity is Severity.NOTE]
+    faults = [item for item in block.findings if item not in notes]
+    full = [] if block.is_brief else faults if len(faults) <= _MOST_IN_FULL else faults[:1]
+    full = list(block.findings) if detail else full
+    yield from (rich_finding(item, detail) for item in full)
+    brief = [item for item in (*faults, *notes) if item not in full]
+    for item in brief:
+        yield Wrapped([brief_line(item)])
+    if brief:
+        rest = "notes" if brief[0] in notes else "the others"
+        yield _indented(f"-v shows what to do about {rest}", "dim")
 
 
 def _listing(block: ui.Listing) -> Iterator[RenderableType]:
     if block.title:
         yield _indented(safe(block.title, _NAME), "dim")
-    for item in block.items:
-        yield _indented(safe(item, _TEXT), by=4 if block.title else 2)
+    for number, item in enumerate(block.items, 1):
+        step = f"{number}. " if block.is_numbered else ""
+        yield _indented(step + safe(item, _TEXT), by=4 if block.title else 2)
 
 
 def _table(block: ui.Table, detail: int) -> Iterator[RenderableType]:
@@ -172,6 +183,7 @@ def _table(block: ui.Table, detail: int) -> Iterator[RenderableType]:
             safe(column.title, 60),
             justify="right" if column.kind in ui.NUMBERS else "left",
             overflow="fold" if column.wide or column.kind == "mono" else "ellipsis",
+            no_wrap=column.kind == "mono",
         )
         if column.kind == "bar":
             table.add_column("", width=_BAR)
@@ -250,7 +262,157 @@ def _grid(rows: Sequence[tuple[str, str, str]]) -> RichTable:
 
 
 def _bare_table() -> RichTable:
-    return RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    return _WordTable(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
+
+
+class _WordTable(RichTable):
+    """A table without lines whose cells break between words only; its first column, empty, is the indent.
+
+    Where there is no room, bars are left out; then a column of words stands below its row; then each row is a
+    paragraph. Names longer than a column may be are folded.
+    """
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """The rows, in the width that the terminal has."""
+        columns, below, widths = _layout(self.columns, options.max_width)
+        if self.show_header and widths:
+            heads = [Text(str(column.header), "dim") for column in columns]
+            yield from _row_lines(columns, heads, widths, console, is_head=True)
+        cells = [list(column.cells) for column in columns]
+        further = list(below.cells) if below is not None else [""] * self.row_count
+        for number in range(self.row_count):
+            row = [column[number] for column in cells]
+            if not widths:
+                yield from _paragraph(columns, row, console, options.max_width)
+                continue
+            yield from _row_lines(columns, row, widths, console)
+            if text := _cell(further[number], console):
+                yield from _hanging(text, console, options.max_width, _start_of_words(columns, widths) + _GAP)
+
+
+def _layout(
+    columns: Sequence[RichColumn], width: int
+) -> tuple[Sequence[RichColumn], RichColumn | None, list[int]]:
+    """The columns to draw beside each other, the one that goes below, and their widths: none if none fit."""
+    if sum(map(_natural, columns)) + _GAP * (len(columns) - 1) > width:
+        columns = [column for column in columns if column.width != _BAR]
+    widths = _widths(columns, width)
+    words = next((column for column in reversed(columns) if _is_words(column)), None)
+    if words is None or (widths and widths[columns.index(words)] >= min(_LEAST_WORDS, _natural(words))):
+        return columns, None, widths
+    others = [column for column in columns if column is not words]
+    narrower = _widths(others, width)
+    return (others, words, narrower) if narrower else (columns, None, widths)
+
+
+def _start_of_words(columns: Sequence[RichColumn], widths: list[int]) -> int:
+    """Where the first column of words begins, behind marks and figures."""
+    start = 0
+    for column, width in zip(columns, widths, strict=False):
+        if column.justify == "left" and width > _GAP:
+            break
+        start += width + _GAP
+    return start
+
+
+def _row_lines(
+    columns: Sequence[RichColumn],
+    cells: Sequence[RenderableType],
+    widths: list[int],
+    console: Console,
+    is_head: bool = False,
+) -> Iterator[Text]:
+    """One row in as many lines as its longest cell needs; a head stands at the bottom of them."""
+    parts = []
+    for column, cell, width in zip(columns, cells, widths, strict=False):
+        text = _cell(cell, console)
+        text.stylize_before(column.style)
+        lines = list(text.wrap(console, max(width, 1), justify=column.justify))
+        parts.append(lines[::-1] if is_head else lines)
+    rows = list(zip_longest(*parts))
+    for row in rows[::-1] if is_head else rows:
+        line = Text(no_wrap=True, overflow="ignore")
+        for column, found, width in zip(columns, row, widths, strict=False):
+            part = found or Text()
+            part.rstrip()
+            blank = " " * (width - part.cell_len)
+            line += Text(blank) + part if column.justify == "right" else part + Text(blank)
+            line.append(" " * _GAP)
+        line.rstrip()
+        yield line
+
+
+def _paragraph(
+    columns: Sequence[RichColumn], row: Sequence[RenderableType], console: Console, width: int
+) -> Iterator[Text]:
+    """A row as running text, each cell with the title of its column."""
+    said = Text()
+    for column, cell in zip(columns, row, strict=True):
+        text = _cell(cell, console)
+        if text and not isinstance(cell, Bar):
+            title = f"{column.header} " if column.header and (said or column.justify == "right") else ""
+            said = Text.assemble(said, " · " if said else "", (title, "dim"), text)
+    yield from _hanging(said, console, width, _GAP, 2 * _GAP)
+
+
+def _hanging(text: Text, console: Console, width: int, indent: int, hang: int = 0) -> Iterator[Text]:
+    """Text of which each line is indented, and those that follow the first as far as `hang`."""
+    hang = max(indent, hang)
+    for number, line in enumerate(text.wrap(console, width - hang)):
+        line.rstrip()
+        before = " " * (hang if number else indent)
+        yield Text.assemble(before, line, no_wrap=True, overflow="ignore")
+
+
+def _widths(columns: Sequence[RichColumn], width: int) -> list[int]:
+    """How wide each column is: at least as its longest word; the short ones as their longest cell first.
+
+    Nothing where there is no room for that.
+    """
+    natural = [_natural(column) for column in columns]
+    room = width - _GAP * (len(columns) - 1)
+    if sum(natural) <= room:
+        return natural
+    widths = [_least(column) for column in columns]
+    if sum(widths) > room:
+        return []
+    for _ in range(room - sum(widths)):
+        short = [number for number, width in enumerate(widths) if width < natural[number]]
+        widths[min(short, key=lambda number: natural[number])] += 1
+    return widths
+
+
+def _natural(column: RichColumn) -> int:
+    return max(map(cell_len, _texts(column)), default=0) if column.width is None else column.width
+
+
+def _least(column: RichColumn) -> int:
+    """The longest word of a column; the longest cell of a column of figures, which stay with their units."""
+    if column.width is not None:
+        return column.width
+    head = [*str(column.header).split()]
+    whole_cells = list(map(str, column.cells)) if column.justify == "right" else []
+    longest = max(map(cell_len, head + (whole_cells or " ".join(_texts(column)).split())), default=0)
+    return min(longest, _LEAST_NAME) if column.overflow == "fold" else longest
+
+
+def _texts(column: RichColumn) -> Iterator[str]:
+    yield str(column.header)
+    yield from (str(cell) for cell in column.cells if isinstance(cell, (str, Text)))
+
+
+def _is_words(column: RichColumn) -> bool:
+    return column.overflow == "fold" and column.justify == "left" and not column.no_wrap
+
+
+def _cell(cell: RenderableType, console: Console) -> Text:
+    """A cell as text; a bar as its blocks."""
+    if isinstance(cell, Text):
+        return cell.copy()
+    if isinstance(cell, str):
+        return Text(cell)
+    segments = console.render(cell, console.options.update_width(_BAR))
+    return Text.assemble(*((part.text.rstrip("\n"), part.style or "") for part in segments))
 
 
 def _indented(text: str | Text, style: str = "", by: int = 2) -> RenderableType:

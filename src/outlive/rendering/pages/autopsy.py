@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from outlive.diagnosis.autopsy import Autopsy
 from outlive.rendering import page as ui
 
-# What is said in place of a cause where there is none.
-_WORDS = {"": "unknown cause", "unknown": "cause not certain"}
+# What is said in place of a cause where there is none, or where its name says little.
+_WORDS = {"": "unknown cause", "unknown": "cause not certain", "missing-runtime": "installation or system"}
+
+# A terminal shows so many lines of the log; with -v all, with what each means.
+_MOST_LINES = 6
 
 
 def page(autopsy: Autopsy) -> ui.Page:
@@ -16,12 +20,12 @@ def page(autopsy: Autopsy) -> ui.Page:
     known = _WORDS.get(autopsy.cause, autopsy.cause)
     word = f"{autopsy.code}, {known}" if autopsy.code else known
     blocks = tuple(_evidence(autopsy))
-    steps = tuple(f"{number}. {words}" for number, words in enumerate(autopsy.do, 1))
-    sections = [ui.Section("next", "Next", (ui.Listing(steps),))]
+    sections = [ui.Section("next", "Next", (ui.Listing(autopsy.do, is_numbered=True),))]
     if blocks:
         sections.append(ui.Section("evidence", "Evidence", blocks))
     return ui.Page(
-        title=autopsy.source,
+        title=os.path.basename(autopsy.source) or autopsy.source,
+        subtitle=autopsy.source,
         kind="autopsy",
         verdict=ui.PageVerdict("bad" if autopsy.cause else "warn", word, _sentence(autopsy.meaning)),
         sections=tuple(sections),
@@ -44,12 +48,15 @@ def _evidence(autopsy: Autopsy) -> Iterator[ui.Block]:
         errors = "; ".join(f"{item.code} {item.headline}" for item in autopsy.findings)
         yield ui.Words(f"Errors in the model {autopsy.model}: {errors}.")
     if autopsy.clues:
+        said = dict.fromkeys((clue.line_number, clue.match.line) for clue in autopsy.clues)
+        shown = tuple(f"line {number}: {text}" for number, text in list(said)[:_MOST_LINES])
+        yield ui.Listing(shown, "Lines that say so, most relevant first")
         columns = ui.columns("line: number | count: number | source: -v | message: mono wide | meaning: wide")
         rows = [
             (clue.line_number, clue.count, clue.match.message.source, clue.match.line, clue.match.meaning)
             for clue in autopsy.clues
         ]
-        yield ui.Table("clues", "Clues, most relevant first", columns, rows)
+        yield ui.Table("clues", "Meaning of each line", columns, rows, detail=1)
     if autopsy.others:
         lines = [f"line {other.line_number}: {other.meaning}" for other in autopsy.others]
         yield ui.Words("Earlier crashes in the same log:")

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
+from outlive.diagnosis.frame_hints import stage_in
 from outlive.finding import Finding
 from outlive.kernel_deaths.record import KernelDeath, KernelDeaths, Record
+from outlive.names import safe
 from outlive.process.flight import Flight
 from outlive.rendering import page as ui
 from outlive.rendering.pages.run import memory_chart
-from outlive.rules.flight_end import was_busy
+from outlive.rules.flight_end import STAGE_WORDS, own_place, was_busy
 from outlive.units import format_bytes, plural
 
 _MOST_LINES = 12
+# Where native code was called from Python (CPython, Python/ceval.c, Objects/methodobject.c, Objects/call.c).
+_PYTHON = ("_PyEval_", "PyEval_", "_PyObject_", "PyObject_", "cfunction_")
 
 
 def page(found: KernelDeaths) -> ui.Page:
@@ -42,7 +49,10 @@ def sentence(death: KernelDeath) -> str:
     elif record.was_short_of_memory and finding.code == "D501":
         said = f"{cell} died: out of memory{_at(finding)}. {_room(record)}"
     else:
-        said = f"{cell} died: {_cause(death, flight)}{_at(finding)}"
+        line = own_place(flight)
+        places = _in_operator(flight), f" at {line}" if line else _at(finding)
+        said = f"{cell} died: {_cause(death, flight)}{','.join(filter(None, places))}"
+        said += _fault(finding, flight)
     return f"{said}. {_advice(finding)}".strip()
 
 
@@ -67,6 +77,23 @@ def _cause(death: KernelDeath, flight: Flight) -> str:
     if flight.exit_code is not None:
         return f"its process ended with exit code {flight.exit_code}"
     return death.finding.headline
+
+
+def _in_operator(flight: Flight) -> str:
+    """The operator and the stage, as far as they are known: ` in CONV_2D (operator 12) during invoke`."""
+    stage = STAGE_WORDS.get(stage_in(flight.frames), "")
+    during = f" {stage}" if stage else ""
+    if flight.op is None:
+        return during
+    index = "" if flight.op.index is None else f" (operator {flight.op.index})"
+    return f" in {safe(flight.op.type, 80)}{index}{during}"
+
+
+def _fault(finding: Finding, flight: Flight) -> str:
+    """What is wrong with the model that was open, if that explains the end."""
+    if finding.code.startswith("D") or len(flight.model_files) != 1:
+        return ""
+    return f". {finding.headline} ({safe(os.path.basename(flight.model_files[0]), 80)})"
 
 
 def _at(finding: Finding) -> str:
@@ -112,7 +139,7 @@ def _death(death: KernelDeath) -> ui.Page:
     sections = ui.findings_sections((death.finding,), "Why")
     sections.append(ui.Section("record", "Record", tuple(_record(death))))
     return ui.Page(
-        title=record.notebook or record.name or "kernel",
+        title=Path(record.notebook).name or record.name or "kernel",
         kind="blackbox",
         verdict=ui.PageVerdict("bad", _headline(record), f"{moment}."),
         sections=tuple(sections),
@@ -130,12 +157,14 @@ def _headline(record: Record) -> str:
 
 
 def _record(death: KernelDeath) -> Iterator[ui.Block]:
-    """The cell, what was printed last, the Python stack, and memory."""
+    """The cell, what was printed last, the stacks, and memory."""
     record = death.record
     flight = record.to_flight()
+    inside = list(itertools.takewhile(lambda frame: not frame.startswith(_PYTHON), flight.frames))
     texts = (
         (record.cell if record.cell_number is not None else "cell", record.cell_source.splitlines()),
         ("Standard error", record.stderr_tail.splitlines()[-_MOST_LINES:]),
+        ("Native stack", inside),
         ("Python stack", _calls(flight.fault_trace.splitlines())),
     )
     for title, lines in texts:
@@ -146,6 +175,8 @@ def _record(death: KernelDeath) -> Iterator[ui.Block]:
         yield ui.Words(_memory(record), detail=1 if death.finding.code == "D501" else 0)
     if len(record.timeline) > 2:
         yield memory_chart(flight, None)
+    if len(flight.frames) > len(inside):
+        yield ui.Pre("Whole native stack", "\n".join(flight.frames), detail=2)
     if flight.fault_trace.strip():
         yield ui.Pre("All Python stacks", flight.fault_trace, detail=2)
 

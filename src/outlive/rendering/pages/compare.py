@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from outlive.finding import Severity
+from outlive.finding import Finding, Severity
 from outlive.names import safe
 from outlive.quant import Drift, OutputDrift, TensorDrift
 from outlive.rendering import page as ui
@@ -16,20 +18,24 @@ from outlive.units import format_bytes, format_shape, plural
 
 _MOST_DECIBELS = 120.0
 _NAMED = 5
+_LONGEST_NAME = 40
+# These say where the error is and what it does; other findings say why.
+_SYMPTOMS = ("Q220", "Q224")
 
 
 def page(drift: Drift) -> ui.Page:
     """The page of a comparison."""
     notes = [finding for finding in drift.findings if finding.severity is Severity.NOTE]
     sections = [
-        *ui.findings_sections([finding for finding in drift.findings if finding not in notes]),
+        *ui.findings_sections(_by_cause(drift)),
         drift_section(drift),
         *(replace(part, id="notes", detail=1) for part in ui.findings_sections(notes, "Notes")),
     ]
     sections += model_sections(drift.source, what_is_known(drift=drift))
     made = ui.make_page("compare", drift.candidate_path, drift_verdict(drift), drift_tiles(drift), sections)
-    candidate, reference = drift.candidate_path or "the candidate", drift.reference_path or "the reference"
-    return replace(made, subtitle=f"{candidate} against {reference}")
+    paths = drift.candidate_path or "the candidate", drift.reference_path or "the reference"
+    names = map(os.path.basename, paths)
+    return replace(made, title=" against ".join(names), subtitle=" against ".join(paths))
 
 
 def drift_verdict(drift: Drift) -> ui.PageVerdict:
@@ -37,18 +43,40 @@ def drift_verdict(drift: Drift) -> ui.PageVerdict:
     bad = [item for item in drift.findings if item.severity.value == "error"]
     outcome = drift.verdict
     said = [f"{name[0].upper()}{name[1:]}." for name in _explained(drift)]
+    said += _cause(drift)
     agreements = [row.argmax_agreement for row in drift.outputs if row.argmax_agreement is not None]
     if agreements:
         said.append(f"Same top-1 in {min(agreements):.1%} of the samples.")
-    worst = drift.worst(1)
-    if worst:
-        said.append(
-            f"Most error comes from operator {worst[0].op}, {worst[0].op_type}: keep it in float (--skip)."
-        )
     if bad:
         first = f"{outcome.words[0].upper()}{outcome.words[1:]}."
         return ui.PageVerdict("bad", bad[0].headline, " ".join([first, *said]))
-    return ui.PageVerdict(outcome.tone, outcome.words, " ".join(said))
+    warned = outcome.tone == "good" and ui.worst_tone(drift.findings) == "warn"
+    return ui.PageVerdict("warn" if warned else outcome.tone, outcome.words, " ".join(said))
+
+
+def _cause(drift: Drift) -> Iterator[str]:
+    """Why the outputs differ, and what to do: a fault of the calibration, else the layer that adds most."""
+    faults = [item for item in _by_cause(drift) if item.code not in _SYMPTOMS and item.remedies]
+    if faults:
+        yield f"{faults[0].headline}. Fix: {faults[0].remedies[0].action}."
+    elif drift.outputs_are != "equal":
+        yield from map(_blamed, drift.worst(1))
+
+
+def _by_cause(drift: Drift) -> list[Finding]:
+    """The findings that are more than notes: causes before what follows from them."""
+    found = [item for item in drift.findings if item.severity is not Severity.NOTE]
+    return sorted(found, key=lambda item: item.code in _SYMPTOMS)
+
+
+def _blamed(row: TensorDrift) -> str:
+    """The layer that adds most of the error, and what to do about it."""
+    op = "" if row.op is None else f"operator {row.op}, "
+    named = f"Layer {safe(row.name, _LONGEST_NAME)} ({op}{row.op_type})" if row.name else f"O{op[1:-2]}"
+    is_short = 0 < len(row.reference_name) <= _LONGEST_NAME
+    skipped = shlex.quote(row.reference_name) if is_short else row.reference_op
+    fix = f"add --skip {skipped} to outlive quantize" if skipped is not None else "keep it in float"
+    return f"{named} adds most of the error. Fix: {fix}."
 
 
 def _explained(drift: Drift) -> Iterator[str]:
@@ -114,7 +142,7 @@ def _worst(drift: Drift) -> Iterator[ui.Block]:
                 "SQNR total, dB: number | clipped: share | range used: share",
             ),
             [_worst_row(row) for row in rows],
-            detail=1 if drift.findings else 0,
+            detail=1 if drift.findings or drift.outputs_are == "equal" else 0,
             brief=drift.top,
         )
     left = [row for row in drift.tensors if row.alone and row.born_here is None]
@@ -183,7 +211,7 @@ def _arrived(rows: list[TensorDrift]) -> ui.Chart:
         least += f" The values of {plural(gaps, 'layer')} are not finite."
     curve = ui.curve("total", "0", "line", values, gaps="not finite, or unknown")
     data = _by_layer(rows, "decibels", "SQNR", curve, height=240)
-    return ui.Chart("arrived", "SQNR of each layer", least, data)
+    return ui.Chart("arrived", "SQNR of each layer", least, data, is_folded=True)
 
 
 def _by_layer(

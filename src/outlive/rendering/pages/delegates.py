@@ -20,6 +20,7 @@ TONES = {
     "absent": "plain",
 }
 
+_BRIEF = 3
 _MOST_INDICES = 8
 
 
@@ -74,10 +75,9 @@ def _table(coverage: Coverage) -> ui.Table:
         "accelerators-table",
         "Accelerators",
         ui.columns(
-            "accelerator | description: wide -v",
-            ui.Column("it", "chip", TONES),
-            "operators taken: number | of: number | parts: number | milliseconds: number",
-            "peak: bytes | largest difference: number | reason",
+            "name | description: wide -v",
+            ui.Column("result", "chip", TONES),
+            "operators | parts: number -v | ms: number | peak: bytes | largest error: number | reason: wide",
         ),
         [_row(one) for one in coverage.accelerators],
     )
@@ -93,12 +93,11 @@ def _row(one: Accelerator) -> tuple[Any, ...]:
         one.name,
         one.title,
         one.outcome,
-        one.ops_taken,
-        one.ops_total or None,
+        f"{one.ops_taken} of {one.ops_total}" if one.ops_total and one.ops_taken is not None else "",
         one.partitions,
-        one.milliseconds,
+        None if one.milliseconds is None else float(f"{one.milliseconds:.3g}"),
         one.peak_bytes,
-        difference,
+        None if difference is None else float(f"{difference:.2g}"),
         said,
     )
 
@@ -137,6 +136,7 @@ def _refusals(coverage: Coverage) -> Iterator[ui.Block]:
         "Operators on the CPU",
         ui.columns(*columns, "operators: mono", reason),
         [(name, kind, _shortened(ops), why) for (name, kind, why), ops in groups.items()],
+        brief=_BRIEF,
     )
     yield ui.Table(
         "refusals",

@@ -10,7 +10,7 @@ from outlive.units import plural
 
 def page(listed: Any) -> ui.Page:
     """The page of `outlive devices`."""
-    columns = ui.columns("name: mono |  | RAM: bytes | flash: bytes | document: wide")
+    columns = ui.columns("name: mono |  | RAM: bytes | flash: bytes | document: wide -v")
     sections = []
     for kind in ("board", "phone", "microcontroller"):
         rows = [

@@ -23,15 +23,15 @@ _TONES = {
 }
 _CHANGES = {Tag.SAME_RESULTS: "nothing", Tag.CHANGES_RESULTS: "results", Tag.CHANGES_MODEL: "model"}
 _CHANGED = {
-    Tag.SAME_RESULTS: "no change of results",
-    Tag.CHANGES_RESULTS: "the results; the weights stay unchanged",
+    Tag.SAME_RESULTS: "nothing: same results",
+    Tag.CHANGES_RESULTS: "the results, not the weights",
     Tag.CHANGES_MODEL: "the model and its results",
 }
 _STOPPED = {
     "seconds": "Time limit reached before all candidates were tried.",
     "interrupted": "Interrupted before all candidates were tried.",
 }
-_BRIEF = 4
+_BRIEF = 3
 
 
 def page(fit: Fit) -> ui.Page:
@@ -41,11 +41,11 @@ def page(fit: Fit) -> ui.Page:
 
 def fit_verdict(fit: Fit) -> ui.PageVerdict:
     """What fits, and what it costs; or that nothing does."""
-    room = f"{fit.budget.title}: {format_bytes(fit.budget.ram_bytes, fit.budget.ram_bytes)}"
+    room = f"{format_bytes(fit.budget.ram_bytes, fit.budget.ram_bytes)} ({fit.budget.title})"
     if fit.refusal:
         return ui.PageVerdict("bad", "does not run with any amount of memory", fit.refusal)
     if fit.chosen is None:
-        return ui.PageVerdict("bad", f"{_no_candidate(fit)} fits", f"{room}.")
+        return ui.PageVerdict("bad", f"{_no_candidate(fit)} fits", f"Budget: {room}.")
     chosen = fit.chosen
     need = (
         ""
@@ -57,8 +57,8 @@ def fit_verdict(fit: Fit) -> ui.PageVerdict:
     but = f", but {warning.words}" if warning else ""
     return ui.PageVerdict(
         warning.tone if warning else "warn" if chosen.verdict == "tight" else "good",
-        f"{chosen.verdict}: {', '.join(chosen.candidate.steps) or 'as it is'}{but}",
-        f"{chosen.candidate.setting}.{need}{cost}",
+        f"{chosen.verdict}: {', '.join(chosen.candidate.steps) or 'unchanged'}{but}",
+        f"Runs with {chosen.candidate.setting}.{need}{cost}",
     )
 
 
@@ -116,7 +116,7 @@ def _sections(fit: Fit) -> Iterator[ui.Section]:
 
 
 def _chosen(fit: Fit, chosen: Outcome) -> ui.Table:
-    return ui.Table("chosen-table", str(chosen.candidate), ui.columns(" | : wide"), list(_facts(fit, chosen)))
+    return ui.Table("chosen-table", "Chosen", ui.columns(" | : wide"), list(_facts(fit, chosen)))
 
 
 def _facts(fit: Fit, chosen: Outcome) -> Iterator[tuple[str, str]]:
@@ -124,15 +124,16 @@ def _facts(fit: Fit, chosen: Outcome) -> Iterator[tuple[str, str]]:
     if chosen.measured_peak_bytes is None:
         yield "memory", f"{planned}, not measured"
     else:
-        yield "memory", f"{format_bytes(chosen.measured_peak_bytes)} measured within the budget, {planned}"
+        yield "memory", f"{format_bytes(chosen.measured_peak_bytes)} measured, {planned}"
     size, before = chosen.file_bytes or 0, max(fit.original_bytes, 1)
     yield "file", f"{format_bytes(size)}, {size / before:.0%} of {format_bytes(before)}"
     if chosen.milliseconds is not None:
         yield "time", f"{_milliseconds(chosen.milliseconds)} ms per run on this machine"
     yield "loss", _loss_in_full(fit, chosen)
     yield "changes", _CHANGED[chosen.tag]
-    for note in (*chosen.notes, *filter(None, [chosen.reason])):
-        yield "note", note
+    notes = "; ".join((*chosen.notes, *filter(None, [chosen.reason])))
+    if notes:
+        yield "notes", notes
 
 
 def _loss_in_full(fit: Fit, chosen: Outcome) -> str:
@@ -245,7 +246,7 @@ def _candidates(fit: Fit) -> ui.Table:
             ui.Column("verdict", "chip", _TONES),
             "memory: bytes | measured: bytes -v | file: bytes -v | ms: number",
             ui.Column("loss", "share" if fit.loss_is_share else "number"),
-            "changes: -v | reason: wide",
+            "changes: -v | reason: wide | notes: wide -v",
         ),
         [_row(fit, row) for row in rows],
         brief=len(rows) if fit.every else _BRIEF,
@@ -270,10 +271,11 @@ def _row(fit: Fit, row: Outcome) -> tuple[ui.Cell, ...]:
         row.needed_bytes,
         row.measured_peak_bytes,
         row.file_bytes,
-        row.milliseconds,
+        None if row.milliseconds is None else float(f"{row.milliseconds:.3g}"),
         row.loss,
         _CHANGES[row.tag],
-        "; ".join(filter(None, (_missing(fit, row) or row.reason, *row.notes))),
+        None if chosen else _missing(fit, row) or row.reason,
+        "; ".join(row.notes),
     )
 
 

@@ -73,7 +73,7 @@ def _stage(stage: CycleGrowth, number: int, is_one_of_several: bool) -> Iterator
         if said and said not in verdict:
             yield ui.Words(said, tone="warn")
     if len(stage.rounds) > 2:
-        yield _curve(stage, number)
+        yield _curve(stage, number, is_one_of_several and stage.verdict != LEAKS)
     if stage.trends:
         yield _rates(stage, number, 1 if is_one_of_several and stage.verdict != LEAKS else 0)
     if stage.ends:
@@ -84,7 +84,7 @@ def _stage(stage: CycleGrowth, number: int, is_one_of_several: bool) -> Iterator
         yield memory_chart(stage.flight, None, f"death-{number}")
 
 
-def _curve(stage: CycleGrowth, number: int) -> ui.Chart:
+def _curve(stage: CycleGrowth, number: int, is_folded: bool) -> ui.Chart:
     rounds = _thinned(stage.rounds)
     curves = []
     for name, words, tone in _CURVES:
@@ -102,7 +102,7 @@ def _curve(stage: CycleGrowth, number: int) -> ui.Chart:
         legend=ui.legend(curves),
     )
     summary = f"{said[0].upper()}{said[1:]}. The shaded warm-up does not count."
-    return ui.Chart(f"growth-{number}", "Growth over the rounds", summary, data)
+    return ui.Chart(f"growth-{number}", "Growth over the rounds", summary, data, is_folded=is_folded)
 
 
 def _thinned(rows: Sequence[Any]) -> list[Any]:

@@ -42,7 +42,7 @@ def _blocks(made: Quantized) -> Iterator[ui.Block]:
     counts = Counter((layer.type, layer.how, layer.why) for layer in made.layers)
     yield ui.Table(
         "kinds",
-        "Result",
+        "Operators",
         ui.columns("operators: number | type: mono | result | reason: wide"),
         [(count, *kind) for kind, count in counts.most_common()],
     )

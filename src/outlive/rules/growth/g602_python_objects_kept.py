@@ -57,7 +57,7 @@ def _remedy(keepers: list[Keeper]) -> Remedy:
         return Remedy("find the references to objects of earlier rounds", Tag.SAME_RESULTS)
     outermost = keepers[0].kept_by[0]
     return Remedy(
-        f"clear or bound {outermost}, or keep numbers instead",
+        f"clear or limit {outermost}, or keep numbers instead",
         Tag.SAME_RESULTS,
         effect=f"{keepers[0].per_round:.3g} {keepers[0].kind} fewer per round",
     )

@@ -28,7 +28,8 @@ def flash_too_small(verdict: Verdict) -> Sightings:
         where=file_name(plan.path),
         evidence=(
             Evidence(
-                f"{plan.file_bytes:,} bytes, {budget.title} has {format_bytes(budget.flash_bytes)}", "file"
+                f"{format_bytes(plan.file_bytes)}, {budget.title} has {format_bytes(budget.flash_bytes)}",
+                "file",
             ),
             Evidence(f"{budget.title} has {format_bytes(budget.flash_bytes)} of flash", budget.source),
         ),
@@ -37,7 +38,7 @@ def flash_too_small(verdict: Verdict) -> Sightings:
             Remedy(
                 "quantize the weights to 8-bit integers",
                 Tag.CHANGES_RESULTS,
-                effect="a float model shrinks to about a quarter",
+                effect="to about a quarter of a float model",
             ),
         ),
         fault=Fault.MACHINE,

@@ -1,5 +1,7 @@
 """The nursery: one thread, the runtime loaded once, a fork for each worker that is asked for.
 
+A worker that is to be another program is started afresh, or goes on with the runtime that is loaded.
+
 parent ──control socket──> nursery ──fork──> worker ──pipes, shared block──> parent
              │                 └─ seizes it with ptrace, reaps it, tells the parent how it ended and what it
              │                    said last, and ends whatever the worker had started
@@ -42,11 +44,12 @@ _CANNOT_TELL = 71
 class WorkerCode(NamedTuple):
     """What is the same on every platform: what to load before the first fork, and what a fork then does.
 
-    `start` is the program that every child process runs. `running_op` tells from the frames of a stopped
-    thread which operator it ran.
+    `start` is the program that every child process runs, `no_runtime` what a nursery is given whose workers
+    start afresh. `running_op` tells from the frames of a stopped thread which operator it ran.
     """
 
     start: str
+    no_runtime: str
     prepare: Callable[[str], dict[str, Any]]
     run: Callable[[dict[str, Any], list[int]], int]
     running_op: tracer.FindOp
@@ -60,8 +63,9 @@ def main(
     runtime: str,
     oom_counter: str,
     cgroup_home: dict[str, Any] | None = None,
+    idle_s: float = 0.0,
 ) -> None:
-    """Serve fork requests until the parent is gone."""
+    """Serve fork requests until the parent is gone, or has had no worker for `idle_s`, if that is not 0."""
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.SIG_IGN)  # a Ctrl-C in the terminal is the parent's business
     own_process.name_process("outlive-nursery")
@@ -71,6 +75,7 @@ def main(
         code,
         socket.socket(fileno=control),
         parent,
+        runtime,
         worker_cgroups.OomKillCounter(oom_counter),
         worker_cgroups.WorkerCgroups(cgroup_home),
     )
@@ -81,7 +86,7 @@ def main(
     else:
         facts.update({"hello": True, "threads": own_process.count_threads()})
     nursery.tell(_HELLO, facts)
-    nursery.serve()
+    nursery.serve(idle_s)
     os._exit(0)  # no farewell of the runtime's: it may hang, unseen
 
 
@@ -120,11 +125,13 @@ class NurseryServer:
         code: WorkerCode,
         channel: socket.socket,
         parent: int,
+        runtime: str,
         oom_count: worker_cgroups.OomKillCounter,
         own: worker_cgroups.WorkerCgroups,
     ) -> None:
         self._code = code
         self._channel, self._parent, self._pid = channel, parent, os.getpid()
+        self._runtime = runtime
         channel.setblocking(False)
         self._workers: dict[int, _WorkerProcess] = {}  # by their process
         self._unsent: collections.deque[bytes] = collections.deque()
@@ -140,12 +147,13 @@ class NurseryServer:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
 
-    def serve(self) -> None:
-        """Wait for requests and for ends, until the parent is gone."""
+    def serve(self, idle_s: float = 0.0) -> None:
+        """Wait for requests and for ends, until the parent is gone, or there was nothing to do for long."""
+        self._idle_s, self._used_at = idle_s, time.monotonic()
         poll = own_process.input_poll(self._wake_read)
         if self._parent_end is not None:
             poll.register(self._parent_end, select.POLLIN)
-        while os.getppid() == self._parent:
+        while os.getppid() == self._parent and not _is_past(self._idle_end()):
             # A parent that does not read must not make us wait: workers have to be reaped meanwhile.
             poll.register(self._channel, select.POLLIN | (select.POLLOUT if self._unsent else 0))
             ready = dict(poll.poll(self._pause_ms()))
@@ -222,9 +230,13 @@ class NurseryServer:
         pauses = [self._watchdog.pause_ms(), self._spare.pause_ms(), self._cgroups.pause_ms()]
         if self._parent_end is None:
             pauses.append(_LOOK_MS)
-        ends = [worker.kill_at for worker in self._workers.values() if worker.kill_at is not None]
-        pauses += [own_process.until_ms(end) for end in ends]
+        ends = [self._idle_end(), *(worker.kill_at for worker in self._workers.values())]
+        pauses += [own_process.until_ms(end) for end in ends if end is not None]
         return min([pause for pause in pauses if pause is not None], default=None)
+
+    def _idle_end(self) -> float | None:
+        """When it ends for want of workers; None while it has one, and if it never does."""
+        return self._used_at + self._idle_s if self._idle_s and not self._workers else None
 
     def _drain(self) -> None:
         try:
@@ -375,7 +387,9 @@ class NurseryServer:
             if message is None:
                 os._exit(0)  # no request will come
             if "program" in message:
-                worker_requests.become_program(self._code.start, message, descriptors)
+                if self._runtime == self._code.no_runtime:
+                    worker_requests.become_program(self._code.start, message, descriptors)
+                worker_requests.run_program(message, descriptors)
             code = self._code.run(message, descriptors)
         except BaseException:
             sys.excepthook(*sys.exc_info())
@@ -416,6 +430,7 @@ class NurseryServer:
         }
         self._end_group(process)
         worker = self._workers.pop(process)
+        self._used_at = time.monotonic()
         message.update(anonymous_files.read_last_words(worker.last_words))
         _close(worker.last_words)
         self.tell(worker.number, message)

@@ -19,6 +19,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 # Linux, include/uapi/linux/pidfd.h (6.15): _IOWR(0xFF, 11, struct pidfd_info of 64 bytes); PIDFD_INFO_EXIT.
 _GET_INFO, _INFO_BYTES, _INFO_EXIT, _EXIT_CODE_AT = 0xC040FF0B, 64, 1 << 3, 60
 
+_PR_SET_PTRACER = 0x59616D61  # linux/prctl.h
 
 # By which a watcher asks a kernel to write down where it is: one that neither libraries nor people use.
 DUMP_SIGNAL = signal.SIGRTMAX - 3
@@ -28,17 +29,17 @@ _MOST_CHILDREN = 64
 class ProcessSizes:
     """What a process and those below it hold, read again and again; `find_children` looks which these are."""
 
-    def __init__(self, pid: int) -> None:
-        """Open what says it."""
-        self._pid = pid
+    def __init__(self, pid: int, apart: int = 0) -> None:
+        """Open what says it; the process `apart` does not count, nor do we."""
+        self._pid, self._apart = pid, {apart, os.getpid()}
         self._statm = {pid: _open_statm(pid)}
 
     def find_children(self) -> None:
-        """Look which processes it has started; we may be one of them, and do not count."""
-        found = _descendants(self._pid)
+        """Look which processes it has started."""
+        found = _descendants(self._pid) - self._apart
         for pid in set(self._statm) - found - {self._pid}:
             close(self._statm.pop(pid))
-        for pid in found - set(self._statm) - {os.getpid()}:
+        for pid in found - set(self._statm):
             self._statm[pid] = _open_statm(pid)
 
     def read(self) -> tuple[int, int] | None:
@@ -137,6 +138,36 @@ class ReadyDescriptors:
 
 def _is_open(descriptor: int) -> bool:
     return descriptor >= 0
+
+
+def yama_scope() -> int:
+    """Whom the system lets trace: 1 is for parents, and whom a process allows itself."""
+    try:
+        with open("/proc/sys/kernel/yama/ptrace_scope", encoding="ascii") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return 0
+
+
+def allow_tracer(tracer: int) -> None:
+    """Let a process trace this one, where the system does not let everybody of the same user."""
+    if tracer and yama_scope() == 1:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(tracer), 0, 0, 0)
+
+
+def signal_first_thread(pid: int, number: int) -> None:
+    """Send a signal to a process's first thread, or to the process, where threads cannot be chosen.
+
+    The system gives what is for the process to another thread while a tracer has the first one stopped; a
+    stack dump that walks the frames of a thread at work may crash.
+    """
+    import ctypes
+
+    send = getattr(ctypes.CDLL(None), "tgkill", None)  # glibc 2.30, bionic
+    if send is None or send(pid, pid, number):
+        os.kill(pid, number)
 
 
 def set_nonblocking(descriptor: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import importlib
 import json
 import os
 import signal
@@ -123,16 +124,27 @@ class SpareWorker:
         return own_process.until_ms(self._until) if self._process else None
 
 
-def become_program(start: str, message: dict[str, Any], descriptors: list[int]) -> NoReturn:
-    """Start the program that the request names, a role of `start`, with its descriptors; in a fork."""
+def run_program(message: dict[str, Any], descriptors: list[int]) -> None:
+    """Run the program that the request names here, with all that is loaded; in the child of a fork."""
+    arguments = _arguments(message, descriptors)
+    sys.path += [entry for entry in arguments.pop("sys_path") if entry not in sys.path]
+    importlib.import_module("outlive_child." + message["program"]).main(**arguments)
+
+
+def _arguments(message: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
     os.setpgid(0, 0)  # what it starts itself can then be ended with it
     ends = dict(zip(message["names"], descriptors))
-    for descriptor in descriptors:
-        os.set_inheritable(descriptor, True)
     # What goes wrong before the program has its own streams is written where it will look.
     os.dup2(ends["errors"], 2)
     own = {name: message[name] for name in ("sys_path", "awake", "modules", "idle_s", "sandbox")}
-    arguments = json.dumps(dict(ends, **own))
+    return dict(ends, **own)
+
+
+def become_program(start: str, message: dict[str, Any], descriptors: list[int]) -> NoReturn:
+    """Start the program that the request names, a role of `start`, with its descriptors; in a fork."""
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, True)
+    arguments = json.dumps(_arguments(message, descriptors))
     environment = dict(os.environ)
     environment.setdefault("GLIBC_TUNABLES", _LARGE_COPIES)
     os.execve(sys.executable, [sys.executable, start, message["program"], arguments], environment)

@@ -51,6 +51,13 @@ class MemoryCgroup:
         """The smallest memory.high on the way up: from there on the kernel slows the process down."""
         return min(filter(None, (_limit(folder / "memory.high") for folder in self.levels())), default=None)
 
+    def ends_as_a_whole(self) -> bool:
+        """True if all processes are killed when memory runs out: memory.oom.group, which Kubernetes sets.
+
+        Documentation/admin-guide/cgroup-v2.rst; version 1 has no such thing.
+        """
+        return any(read_number(folder / "memory.oom.group") == 1 for folder in self.levels())
+
     def oom_events(self) -> tuple[int | None, int | None]:
         """How often this cgroup was out of memory, and how often a process in it was killed for that."""
         if self.version == 1:

@@ -41,6 +41,7 @@ def read_machine(root: Path = _ROOT) -> MachineMemory:
         rlimit_as_bytes=read_rlimit("AS"),
         rlimit_data_bytes=read_rlimit("DATA"),
         container=find_container(root),
+        oom_spares_others=cgroup is None or not cgroup.ends_as_a_whole(),
     )
 
 

@@ -52,6 +52,8 @@ _LOOK_S = 1.0
 _HELD_UP_S = 120.0
 _MAX_MESSAGE_BYTES = 1 << 20
 _HELLO = 0
+# One that holds hundreds of megabytes ends when it has had no worker for so long; the next is started anew.
+_IDLE_S = {"tensorflow": 600.0}
 
 
 _nurseries: weakref.WeakSet[Nursery] = weakref.WeakSet()
@@ -94,6 +96,7 @@ class Nursery:
                         "runtime": kind.runtime,
                         "oom_counter": oom_counter_file(),
                         "cgroup_home": find_cgroup_home(),
+                        "idle_s": _IDLE_S.get(kind.runtime, 0.0),
                     }
                     process = spawn(kind, "nursery_main", arguments, [control], self._errors[0])
                 undo.pop_all()
@@ -401,11 +404,8 @@ def abandon_all() -> None:
 
 
 def can_fork(kind: WorkerKind) -> bool:
-    """True if workers of this kind may be forked here."""
-    # TensorFlow starts threads when it is imported, and a process with threads must not fork.
-    return kind.runtime != "tensorflow" and all(
-        hasattr(socket, name) for name in ("SCM_RIGHTS", "SOCK_SEQPACKET")
-    )
+    """True if workers of this kind may be forked here; one that has threads after all is not used."""
+    return all(hasattr(socket, name) for name in ("SCM_RIGHTS", "SOCK_SEQPACKET"))
 
 
 def _how(code: int) -> str:

@@ -89,7 +89,7 @@ def loads(body: Any, buffers: Any = ()) -> Any:
     except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
         raise Malformed("an answer that cannot be read: %.200s" % error) from None
     if reader.left:
-        raise Malformed("an answer with buffers that nothing refers to")
+        raise Malformed("an answer with unused buffers")
     return value
 
 

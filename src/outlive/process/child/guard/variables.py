@@ -122,6 +122,11 @@ def _sight(name: str, value: Any) -> dict[str, Any]:
     return {"name": name[:80], "type": type(value).__name__[:80], "items": items, "bytes": int(_size(value))}
 
 
+def size_of(value: Any, depth: int) -> int:
+    """Bytes of a value and what it holds, so many levels deep."""
+    return int(_size(value, depth))
+
+
 def _size(value: Any, depth: int = _DEEPEST) -> float:
     """Bytes of a value and what it holds, as far as no code of the user's has to be asked."""
     kind = type(value)

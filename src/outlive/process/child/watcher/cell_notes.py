@@ -18,6 +18,7 @@ from typing import Any, Callable, Sequence
 
 from ..operating_system import watched_process
 from . import notes_file
+from .growing_variable import GrowingVariable
 from .kernel_hooks import KernelHooks
 
 # A cell is source code; what is longer was pasted, and its beginning says enough.
@@ -34,6 +35,8 @@ class CellNotes:
         self._owner = os.getpid()
         self._cells: list[dict[str, Any]] = []
         self._files: dict[str, str] = {}
+        self._variables = GrowingVariable()
+        self._growing: dict[str, Any] = {}
         with (folder / notes_file.NOTES_FILE).open("r+b") as file:
             self.notes = mmap.mmap(file.fileno(), notes_file.SIZE)
         notes_file.set_word(self.notes, notes_file.BUSY, 0)
@@ -102,22 +105,35 @@ class CellNotes:
             self._note(None)
         elif last is not None:
             notes_file.set_word(self.notes, notes_file.BUSY, 0)
+            with contextlib.suppress(Exception):
+                self._look_at_variables(last)
+
+    def _look_at_variables(self, cell: dict[str, Any]) -> None:
+        found = self._variables.look(self._shell.user_ns)
+        if found:
+            self._growing = {**found, "number": cell["number"]}
+            self._put(cell)
+
+    def _put(self, cell: dict[str, Any]) -> None:
+        notes_file.put_text(self.notes, json.dumps({**cell, notes_file.GROWING: self._growing}).encode())
 
     def _note(self, began_ns: int | None) -> None:
-        notes_file.put_text(self.notes, json.dumps(self._cells[-1]).encode())
+        self._put(self._cells[-1])
         if began_ns is not None:
             notes_file.set_word(self.notes, notes_file.BEGAN_NS, began_ns)
         notes_file.set_word(self.notes, notes_file.BUSY, len(self._cells))
 
 
-def attach(shell: Any, folder: str, stderr: int, most_bytes: int) -> CellNotes:
+def attach(shell: Any, folder: str, stderr: int, most_bytes: int, tracer: int) -> CellNotes:
     """Note this kernel's cells for the server that started it, which has made the folder.
 
     What native code writes to descriptor 2 then goes to the server first, which passes it on to where
     ipykernel reads it: a process that dies takes along what only it has read. `stderr` is the server's own
     standard error, where ipykernel's copy goes: to the server's pipe it would come back. `most_bytes` is what
-    the kernel may allocate, 0 for as much as there is.
+    the kernel may allocate, 0 for as much as there is. `tracer` is to trace the kernel, 0 for none.
     """
+    with contextlib.suppress(Exception):
+        watched_process.allow_tracer(tracer)
     notes = CellNotes(shell, Path(folder))
     with contextlib.suppress(Exception):
         notes.dump_on(watched_process.DUMP_SIGNAL)

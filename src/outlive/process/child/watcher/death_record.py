@@ -33,7 +33,7 @@ def write_end(kernel: WatchedKernel, status: int | None, more: dict[str, Any] | 
         record = compose(kernel, status, faults.decode("utf-8", errors="replace"))
         record["cell"] = {**record["cell"], **more.pop("cell", {})}
         name = folder[: -len(".open")]
-        write_private(name + ".json", {**record, **more})
+        notes_file.write_private(name + ".json", {**record, **more})
     _copy(faults, kernel.fault_copy)
     remove_folder(folder)
     return os.path.basename(name)
@@ -57,7 +57,7 @@ def compose(kernel: WatchedKernel, status: int | None, faults: str) -> dict[str,
         **read_json(os.path.join(kernel.folder, notes_file.ABOUT_FILE)),
         "ended": time.time(),
         "busy": kernel.busy,
-        "cell": {**notes_file.get_text(notes), "seconds": round(time.time() - kernel.began_s, 3)},
+        "cell": {**notes_file.get_cell(notes), "seconds": round(time.time() - kernel.began_s, 3)},
         "status": status,
         "exited": notes_file.get_word(notes, notes_file.EXIT_CODE) if exited else None,
         "oom_kills": kernel.kills.around_now(),
@@ -65,7 +65,15 @@ def compose(kernel: WatchedKernel, status: int | None, faults: str) -> dict[str,
         "timeline": rows,
         "stderr_tail": kernel.tee.tail(),
         "fault_trace": faults,
+        "evidence": read_evidence(kernel.folder, kernel.began_ns),
     }
+
+
+def read_evidence(folder: str | os.PathLike[str], began_ns: int) -> dict[str, Any]:
+    """What a tracer saw of the end; a signal that was survived before this cell is not part of it."""
+    found = read_json(os.path.join(folder, notes_file.EVIDENCE_FILE))
+    seen_ns = found.get("seen_ns", began_ns)
+    return found if isinstance(seen_ns, int) and seen_ns >= began_ns else {}
 
 
 def save_timeline(kernel: WatchedKernel) -> None:
@@ -77,16 +85,9 @@ def save_timeline(kernel: WatchedKernel) -> None:
         "stderr_tail": kernel.tee.tail(),
     }
     try:
-        _write(os.path.join(kernel.folder, notes_file.TIMELINE_FILE), repr(known))
+        notes_file.write(os.path.join(kernel.folder, notes_file.TIMELINE_FILE), repr(known))
     except OSError:
         return  # a full disk: the rest of the watch goes on
-
-
-def write_private(path: str, content: dict[str, Any]) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
-    import json
-
-    _write(path, json.dumps(content))
 
 
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -109,14 +110,6 @@ def remove_folder(folder: str) -> None:
         os.rmdir(folder)
     except OSError:  # another process removes it too
         pass
-
-
-def _write(path: str, text: str) -> None:
-    draft = f"{path}.{os.getpid()}.draft"
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
-    os.replace(draft, path)
 
 
 def _copy(faults: bytes, target: int) -> None:

@@ -5,6 +5,7 @@ The kernel writes, the watcher reads, neither waits. The file outlives both, wha
 
 from __future__ import annotations
 
+import os
 import struct
 
 # Not imported at run time: it would take a megabyte, in a process that is to be small.
@@ -21,6 +22,9 @@ _TEXT_AT = 256
 MOST_TEXT = SIZE - _TEXT_AT
 
 FAULTS_FILE, NOTES_FILE, ABOUT_FILE, TIMELINE_FILE = "faults", "notes", "about.json", "timeline"
+EVIDENCE_FILE = "evidence.json"
+# In the text: the variable that grew most. It is for the living, and not part of a record.
+GROWING = "growing"
 
 
 def get_word(notes: Any, word: int) -> int:
@@ -54,3 +58,24 @@ def get_text(notes: Any) -> dict[str, Any]:
     except ValueError:
         return {}
     return said if isinstance(said, dict) else {}
+
+
+def get_cell(notes: Any) -> dict[str, Any]:
+    """What the text says of the cell."""
+    return {name: value for name, value in get_text(notes).items() if name != GROWING}
+
+
+def write_private(path: str, content: dict[str, Any]) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    import json
+
+    write(path, json.dumps(content))
+
+
+def write(path: str, text: str) -> None:
+    """The same for a text."""
+    draft = f"{path}.{os.getpid()}.draft"
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+    os.replace(draft, path)

@@ -27,9 +27,9 @@ _MOST_WAITING = 1 << 16
 class KernelMemory:
     """The memory of a process and its children over time: all of a cell coarsely, its end closely."""
 
-    def __init__(self, pid: int) -> None:
-        """Nothing is known yet."""
-        self.sizes = watched_process.ProcessSizes(pid)
+    def __init__(self, pid: int, tracer: int) -> None:
+        """Nothing is known yet; its tracer may be one of its children, and does not count."""
+        self.sizes = watched_process.ProcessSizes(pid, tracer)
         self.before_bytes: int | None = None
         self._points: list[tuple[float, int, int]] = []
         self._recent: list[tuple[float, int, int]] = []
@@ -149,7 +149,10 @@ class StderrTee:
         """Pass on a piece that does not make us wait."""
         try:
             sent = os.write(self.target, self._waiting[:_PIECE])
+        except BlockingIOError:  # it is read more slowly than it comes
+            return
         except OSError:  # the reader is gone
+            os.close(self.target)
             self.target, self._waiting = -1, b""
             return
         self._waiting = self._waiting[sent:]
@@ -178,7 +181,7 @@ class StderrTee:
 class WatchedKernel:
     """Everything that is known of one kernel; who has it open is at work on it."""
 
-    def __init__(self, pid: int, folder: str, oom_counter: str, tee: StderrTee) -> None:
+    def __init__(self, pid: int, folder: str, oom_counter: str, tee: StderrTee, tracer: int = 0) -> None:
         """Open what the kernel has prepared."""
         self.pid, self.folder = pid, folder
         # Kept open: the lock on it says that a watcher is at work here.
@@ -186,7 +189,7 @@ class WatchedKernel:
         watched_process.lock(self._file)
         self.notes = mmap.mmap(self._file.fileno(), notes_file.SIZE, access=mmap.ACCESS_READ)
         self.tee = tee
-        self.memory = KernelMemory(pid)
+        self.memory = KernelMemory(pid, tracer)
         self.kills = OomKillCount(oom_counter)
         # Where the user wants stack dumps to go; -1 if nowhere.
         self.fault_copy = -1

@@ -1,6 +1,6 @@
 """The recorder: a small process that watches a kernel, and writes down its end if it was not a normal one.
 
-    python -I -S -c PROGRAM PATH KERNEL PIDFD TEE PASS_ON FOLDER OOM_COUNTER
+    python -I -S -c PROGRAM PATH KERNEL PIDFD TEE PASS_ON TRACER FOLDER OOM_COUNTER
 
 It is a child of the kernel in a session of its own, so that what is sent to the kernel's group passes it by.
 It ends when the kernel does. While a cell runs it looks twenty times a second, otherwise four times.
@@ -111,7 +111,7 @@ class Watcher:
 
 def main(words: list[str]) -> None:
     """Watch the kernel that started us."""
-    kernel, pidfd, tee, pass_on = map(int, words[:4])
-    folder, oom_counter = words[4:]
+    kernel, pidfd, tee, pass_on, tracer = map(int, words[:5])
+    folder, oom_counter = words[5:]
     os.umask(0o077)
-    Watcher(WatchedKernel(kernel, folder, oom_counter, StderrTee(tee, pass_on)), pidfd).watch()
+    Watcher(WatchedKernel(kernel, folder, oom_counter, StderrTee(tee, pass_on), tracer), pidfd).watch()

@@ -2,16 +2,17 @@
 (() => {
   "use strict";
   const root = document.documentElement;
+  const given = root.dataset.theme || "auto"; // by a page that shows this one in a frame
   const THEMES = { auto: "as the system", light: "light", dark: "dark" };
 
   function remember(theme) {
     try {
-      if (theme === undefined) return localStorage.getItem("outlive-theme") || "auto";
+      if (theme === undefined) return localStorage.getItem("outlive-theme") || given;
       localStorage.setItem("outlive-theme", theme);
     } catch {
       // A browser that keeps nothing for files shows the system's colours.
     }
-    return theme || "auto";
+    return theme || given;
   }
 
   function paint(theme) {

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..own_process import libc
+from ..watched_process import yama_scope
 from . import tracee
 
 # linux/ptrace.h
@@ -26,6 +27,9 @@ _LISTEN = 0x4208
 _O_TRACECLONE = 0x8
 _O_TRACEEXIT = 0x40
 _O_EXITKILL = 0x100000
+# A worker ends with its tracer; a kernel lives on without it, and stops for new threads and signals only.
+OF_WORKER = _O_TRACECLONE | _O_TRACEEXIT | _O_EXITKILL
+OF_KERNEL = _O_TRACECLONE
 EVENT_CLONE = 3
 EVENT_EXIT = 6
 EVENT_STOP = 128
@@ -97,19 +101,25 @@ def _request(request: int, thread: int, address: Any, data: Any) -> int:
     return ctypes.get_errno() or errno.EIO
 
 
-def seize(process: int) -> str:
+def seize(process: int, options: int = OF_WORKER) -> str:
     """Become the tracer of a process of ours without stopping it; empty, or why that was refused."""
-    reason = ""
-    # The process itself, then its other threads, if it already has any.
+    code = _request(_SEIZE, process, None, options)
+    if code:
+        return _why_not(process, code)
+    # Its other threads, if it already has any: one that is not yet ours may start one more meanwhile.
+    known = {process}
+    while new := _threads(process) - known:
+        for thread in new:
+            _request(_SEIZE, thread, None, options)
+        known |= new
+    return ""
+
+
+def _threads(process: int) -> set[int]:
     try:
-        names = os.listdir("/proc/%d/task" % process)
+        return set(map(int, os.listdir("/proc/%d/task" % process)))
     except OSError:
-        names = []
-    for thread in [process, *(int(name) for name in names if int(name) != process)]:
-        code = _request(_SEIZE, thread, None, _O_TRACECLONE | _O_TRACEEXIT | _O_EXITKILL)
-        if code and thread == process:
-            reason = _why_not(process, code)
-    return reason
+        return set()
 
 
 def _why_not(process: int, code: int) -> str:
@@ -127,18 +137,10 @@ def _why_not(process: int, code: int) -> str:
     tracer = status.get("TracerPid", "0")
     if tracer not in ("", "0"):
         return "another program already traces the process (pid %s)" % tracer
-    scope = _yama_scope()
+    scope = yama_scope()
     if scope >= 2:
         return "the system forbids ptrace (kernel.yama.ptrace_scope = %d)" % scope
     return "ptrace is not permitted (a seccomp filter, or a process that is not dumpable)"
-
-
-def _yama_scope() -> int:
-    try:
-        with open("/proc/sys/kernel/yama/ptrace_scope", encoding="ascii") as file:
-            return int(file.read())
-    except (OSError, ValueError):
-        return 0
 
 
 def resume(thread: int, signal_number: int) -> None:

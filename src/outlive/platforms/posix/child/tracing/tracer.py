@@ -125,9 +125,11 @@ def _raise(resource: Any, process: int, wanted: int, hard: int) -> None:
 class Tracer:
     """What is known of each traced process."""
 
-    def __init__(self, find_op: FindOp) -> None:
-        """Nothing is traced yet."""
-        self._find_op = find_op
+    def __init__(
+        self, find_op: FindOp, keep: Callable[[Dict[str, Any]], None] = lambda evidence: None
+    ) -> None:
+        """Nothing is traced yet; `keep` gets what was seen of a dying process while it is still stopped."""
+        self._find_op, self._keep = find_op, keep
         self._groups: dict[int, int] = {}  # thread -> process, for threads that are not the process's first
         self._evidence: dict[int, dict[str, Any]] = {}
         self._seen_at: dict[int, float] = {}
@@ -216,6 +218,7 @@ class Tracer:
         }
         self._evidence[process] = found
         found.update(_look(task, number, self._find_op))
+        self._keep(found)
         return found
 
 

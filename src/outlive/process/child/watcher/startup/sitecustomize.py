@@ -16,7 +16,7 @@ import sys
 from typing import Any
 
 _FOLDER, _STDERR, _PATH = "OUTLIVE_KERNEL_FOLDER", "OUTLIVE_KERNEL_STDERR", "OUTLIVE_KERNEL_PYTHONPATH"
-_PROTECT, _MEMORY = "OUTLIVE_KERNEL_PROTECT", "OUTLIVE_KERNEL_MEMORY"
+_PROTECT, _MEMORY, _TRACER = "OUTLIVE_KERNEL_PROTECT", "OUTLIVE_KERNEL_MEMORY", "OUTLIVE_KERNEL_TRACER"
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _CHILD = os.path.dirname(os.path.dirname(_HERE))
 _KERNEL = "ipykernel.kernelapp"
@@ -73,7 +73,7 @@ def _take_words() -> dict[str, str]:
         os.environ["PYTHONPATH"] = before
     else:
         os.environ.pop("PYTHONPATH", None)
-    return {name: os.environ.pop(name, "") for name in (_FOLDER, _STDERR, _PROTECT, _MEMORY)}
+    return {name: os.environ.pop(name, "") for name in (_FOLDER, _STDERR, _PROTECT, _MEMORY, _TRACER)}
 
 
 def _attach(shell: Any, words: dict[str, str]) -> None:
@@ -92,8 +92,8 @@ def _attach(shell: Any, words: dict[str, str]) -> None:
     sys.modules["outlive_child"] = package
     spec.loader.exec_module(package)
     cell_notes = importlib.import_module("outlive_child.watcher.cell_notes")
-    stderr, most_bytes = int(words[_STDERR] or -1), int(words[_MEMORY] or 0)
-    package.attached = cell_notes.attach(shell, words[_FOLDER], stderr, most_bytes)
+    stderr, most_bytes, tracer = int(words[_STDERR] or -1), int(words[_MEMORY] or 0), int(words[_TRACER] or 0)
+    package.attached = cell_notes.attach(shell, words[_FOLDER], stderr, most_bytes, tracer)
 
 
 def _begin() -> bool:
