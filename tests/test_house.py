@@ -57,7 +57,7 @@ def hold(problems: list[str], most: int = 0) -> None:
         handing.kept_parameters,
         handing.workers_without_judge,
         platforms.posix_names,
-        platforms.stale_exceptions,
+        platforms.imports_out_of_child,
         platforms.imports_past_the_choice,
         sizes.rule_sizes,
         versions.runtime_versions,
@@ -74,7 +74,7 @@ def test_the_package_has_no(check: Check) -> None:
 
 @pytest.mark.parametrize(
     "check",
-    [clocks.clock_assertions, clocks.short_patience, clocks.stale_clock_exceptions],
+    [clocks.clock_assertions, clocks.short_patience, clocks.short_limits, clocks.stale_clock_exceptions],
     ids=lambda check: check.__name__,
 )
 def test_the_tests_have_no(check: Check) -> None:

@@ -42,7 +42,7 @@ TARGETS = {
         instrumented=(
             "outlive.process.answers",
             "outlive.interpreter.details",
-            "outlive.process.posix.pipes",
+            "outlive.platforms.posix.process.pipes",
         ),
         feeder="tests.fuzz.answers",
     ),

@@ -23,8 +23,8 @@ from compare_schema import DISTRIBUTION, PACKAGE, Outline, outline
 from runtime_tiles import tiles_of
 
 from outlive.kernels.xnnpack.node_memory import instruction_set, instruction_sets
+from outlive.platforms.posix.child.tracing.demangle import demangle
 from outlive.process.child import kernel_names
-from outlive.process.child.demangle import demangle
 from outlive.surgery import write
 
 HIGHEST_VERSION = 20

@@ -20,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from outlive.process.child.tracing import elf, symbols
+from outlive.platforms.posix.child.tracing import elf, symbols
 
 # Bits of xnn_arch_flags (src/xnnpack/hardware-config.h), as the processors have them that a row stands for.
 _AVX2, _AVX512 = 0xFF, 0xFFF

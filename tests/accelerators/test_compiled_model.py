@@ -172,7 +172,7 @@ def test_a_death_is_an_exception_with_a_flight() -> None:
 @needs_gpu
 def test_the_gpu() -> None:
     both = HardwareAccelerator.GPU | HardwareAccelerator.CPU
-    with CompiledModel.from_buffer(line("ADD", "MUL"), hardware_accel=both, seconds=60) as model:
+    with CompiledModel.from_buffer(line("ADD", "MUL"), hardware_accel=both, seconds=300) as model:
         assert model.is_fully_accelerated()
         (given,), (made,) = model.create_input_buffers(0), model.create_output_buffers(0)
         given.write(VALUES)

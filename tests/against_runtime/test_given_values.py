@@ -43,7 +43,7 @@ def fly(code: str, case: str, tmp_path: Path) -> Flight | str:
     feed: Feed = importlib.import_module(f"tests.rules.{code.lower()}.{case}").fact(tmp_path)
     values = {given.tensor.name: given.array for given in feed.given}
     try:
-        return outlive.run(feed.model, values, limits=outlive.Limits(memory="1GB", seconds=60), force=True)
+        return outlive.run(feed.model, values, limits=outlive.Limits(memory="1GB", seconds=300), force=True)
     except outlive.InputError as error:
         return error.finding.code
 

@@ -160,7 +160,7 @@ def results(stage: dict[str, str]) -> Iterator[object]:
     )
     yield from (outlive.scan(well), *outlive.scan(stage["folder"]))
     yield from (outlive.leak(well, cycle="invoke", repeat=6), outlive.Interpreter(well))
-    yield outlive.Limits(memory="1MB", seconds=1)
+    yield outlive.Limits(memory="1MB", seconds=300)
 
 
 def failures(stage: dict[str, str]) -> Iterator[Callable[[], object]]:

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from outlive.guarding import connection, guarded_call
+from outlive.platforms.posix.child.own_process import core_seconds, is_at_work
+from outlive.platforms.posix.process import pipes
 from outlive.process import worker
 from outlive.process.child import wire
-from outlive.process.child.posix.own_process import core_seconds, is_at_work
-from outlive.process.posix import pipes
 
 _GLANCE_S = 0.005
 _FAR_S = 1e6

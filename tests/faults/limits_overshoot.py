@@ -16,8 +16,8 @@ import sys
 from typing import Any
 
 import outlive
+from outlive.platforms.posix.process import nursery_client as nursery
 from outlive.process import factories
-from outlive.process.posix import nursery_client as nursery
 from tests.deaths import scenes
 
 LIMIT_BYTES = 300_000_000

@@ -261,7 +261,7 @@ def install() -> "Switchboard | None":
         if home is not None and hasattr(home, function):
             call = Call(board, name, getattr(home, function))
             setattr(home, function, call)
-            if home is os:  # some of ours is taken from there: see process/posix/system_calls.py
+            if home is os:  # some of ours is taken from there: see platforms/posix/process/system_calls.py
                 setattr(posix, function, call)
     for name in ("send", "sendall", "sendmsg", "recv", "recvmsg"):
         real = getattr(socket.socket, name)

@@ -20,7 +20,7 @@ import outlive
 from outlive.fleet import local_engine
 from outlive.fleet.local_engine import LocalEngine, ProcessLost
 from outlive.fleet.rows import EngineError
-from outlive.process.posix import system_calls
+from outlive.platforms.posix.process import system_calls
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
 from tests.fleet import made

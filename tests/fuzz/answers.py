@@ -14,10 +14,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from outlive.interpreter import details
+from outlive.platforms.posix.process.pipes import Channel
 from outlive.process import answers
 from outlive.process.answers import MalformedAnswer
 from outlive.process.child import codec, wire
-from outlive.process.posix.pipes import Channel
 from tests.process.test_robust_wire import END, ENDS, HEAD, HOSTILE
 
 QUESTIONS = ("open", "allocate", "share", "get", "call", "report", "ready", *details._FORMS)

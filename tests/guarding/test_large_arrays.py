@@ -13,8 +13,8 @@ import pytest
 
 import outlive
 from outlive.guarding.pool import pool
+from outlive.platforms.posix.child import segment_memory
 from outlive.process.child.guard import pickling, segments
-from outlive.process.child.posix import segment_memory
 from tests.deaths.restrictions import linux_only
 
 pytestmark = linux_only

@@ -150,7 +150,7 @@ def test_a_second_ctrl_c_is_not_held_back(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_guarded_function_that_is_sent_keeps_its_terms() -> None:
-    sent = guarded(abs, memory="1GB", seconds=7, fresh=True, recycle=3, quiet=True)
+    sent = guarded(abs, memory="1GB", seconds=700, fresh=True, recycle=3, quiet=True)
     came = pickle.loads(cloudpickle.dumps(sent))
     assert (came.limits, came.fresh, came.recycle) == (sent.limits, True, 3)
     assert came._terms.quiet

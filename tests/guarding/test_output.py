@@ -81,7 +81,7 @@ def test_output_comes_while_the_function_runs(tmp_path: Path) -> None:
 
     heard = Heard(tmp_path / "heard")
     with contextlib.redirect_stdout(heard):
-        outlive.guard(slow, seconds=60)(str(tmp_path / "heard"))
+        outlive.guard(slow, seconds=300)(str(tmp_path / "heard"))
     assert heard.getvalue() == "begun\rdone\n"
 
 
@@ -261,7 +261,7 @@ def test_output_that_cannot_be_read_breaks_no_print(
             raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
         return read(descriptor, size)
 
-    function = outlive.guard(print, seconds=60)
+    function = outlive.guard(print, seconds=300)
     monkeypatch.setattr(outputs.operating_system, "read", fail)
     if times == 1:
         function("said")

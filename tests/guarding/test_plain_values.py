@@ -15,10 +15,10 @@ from outlive.guarding.connection import SegmentReader
 from outlive.guarding.guard_process import read_applied
 from outlive.guarding.guarded_call import check_form
 from outlive.guarding.worker_errors import GuardedError, rebuild_plain
+from outlive.platforms.posix.child import segment_memory
 from outlive.process.child.guard import exceptions, plain_values, segments
 from outlive.process.child.guard.message_frames import FrameReader, Malformed
 from outlive.process.child.leak.targets import CannotRepeat
-from outlive.process.child.posix import segment_memory
 from outlive.process.flight import Flight
 from outlive.verbs.judging import JUDGE
 from tests.deaths.restrictions import linux_only

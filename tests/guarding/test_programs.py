@@ -34,7 +34,7 @@ def test_threads_each_have_a_worker_of_their_own() -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(3) as pool:
-        guarded = outlive.guard(meet, seconds=60)
+        guarded = outlive.guard(meet, seconds=300)
         assert sorted(pool.map(lambda number: guarded(folder, number), range(3))) == [0, 1, 2]
 
 

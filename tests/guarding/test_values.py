@@ -120,14 +120,14 @@ def test_methods_classes_and_partials() -> None:
 
 
 def test_a_guarded_function_keeps_its_name_and_can_be_pickled() -> None:
-    @outlive.guard(seconds=9)
+    @outlive.guard(seconds=900)
     def named() -> int:
         """Its own words."""
         return 1
 
     assert (named.__name__, named.__doc__) == ("named", "Its own words.")
-    copied = pickle.loads(pickle.dumps(outlive.guard(len, seconds=7)))
-    assert copied.limits.seconds == 7
+    copied = pickle.loads(pickle.dumps(outlive.guard(len, seconds=700)))
+    assert copied.limits.seconds == 700
     assert copied("abc") == 3
 
 

@@ -7,6 +7,7 @@ patient; `tests.deaths.moments` lets a deadline come when something has happened
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -22,11 +23,17 @@ CLOCKS = frozenset(
 # Keywords, parameters and methods that say how long to wait for something.
 PATIENCE_WORDS = frozenset({"timeout", "timeout_s"})
 WAITING = frozenset({"wait", "join", "communicate"})
+# What takes a limit of time for the user's work, and what a test says that wants the limit to be reached.
+LIMITED = frozenset({"Interpreter", "Limits", "from_buffer", "from_file", "guard", "guarded", "run"})
+REACHED = re.compile(r"LimitReached|D503|[Dd]eadline|endless")
 # Where the end of a patience is the very thing that is tested, or the bound is far away.
 EXCEPTIONS = {
     "against_runtime/test_small_models_equal_runtime.py": "a probe that hangs is given up: that is the test",
     "fleet/test_idle_workers.py": "waits in vain for what must not come: load cannot make it come",
     "test_cache.py": "a day",
+    "faults/verbs.py": "a limit that is reached is an answer too",
+    "properties/attempts.py": "a limit that is reached is an answer too",
+    "properties/judging.py": "a limit that is reached is judged too",
 }
 
 
@@ -49,12 +56,37 @@ def short_patience(tests: Path) -> list[str]:
     ]
 
 
+def short_limits(tests: Path) -> list[str]:
+    """Limits of work that is to end by itself, which a busy machine passes."""
+    return [
+        f"{module.at(line)}: a limit of {seconds:g} s, where nothing says that it is to be reached"
+        for module in _judged(tests)
+        for line, seconds in _limits(module)
+    ]
+
+
+def _limits(module: Module) -> Iterator[tuple[int, float]]:
+    numbers = _numbers(module)
+    for part in module.tree.body:
+        if not REACHED.search(ast.unparse(part)):
+            calls = (node for node in ast.walk(part) if isinstance(node, ast.Call))
+            yield from ((call.lineno, one) for call in calls for one in _limit(call, numbers))
+
+
+def _limit(call: ast.Call, numbers: dict[str, float]) -> Iterator[float]:
+    if ast.unparse(call.func).rpartition(".")[2] in LIMITED:
+        given = (word.value for word in call.keywords if word.arg == "seconds")
+        yield from (one for value in given for one in _value(value, numbers) if 0 < one < PATIENT_S)
+
+
 def stale_clock_exceptions(tests: Path) -> list[str]:
     """Exceptions that nothing needs any more."""
     needed = {
         _path(module, tests)
         for module in read_modules(tests)
-        if any(_clock_assertions(module)) or any(0 < one < PATIENT_S for _, one in _patience(module))
+        if any(_clock_assertions(module))
+        or any(0 < one < PATIENT_S for _, one in _patience(module))
+        or any(_limits(module))
     }
     return sorted(EXCEPTIONS.keys() - needed)
 

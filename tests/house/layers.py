@@ -35,6 +35,7 @@ LAYERS = (
         "atomic_files",
         "cache",
         "system_features",
+        "platforms",
         "demo_models",
     ),
 )

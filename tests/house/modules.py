@@ -9,6 +9,14 @@ from functools import cache, cached_property
 from pathlib import Path
 
 TOP_MODULES = {"__init__", "__main__"}  # at the top of the tree, in no package
+# The parts of a platform (platforms/<name>/...), and the package that each belongs to.
+PLATFORM_PARTS = {
+    "for_meter": "meter",
+    "meter": "meter",
+    "for_process": "process",
+    "process": "process",
+    "child": "process",
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,8 @@ class Module:
     def package(self) -> str:
         """The part of the tree that the module belongs to: a folder, or a single file beside `__init__`."""
         parts = self.name.split(".")
+        if parts[1:2] == ["platforms"]:
+            return PLATFORM_PARTS.get("".join(parts[3:4]), "platforms")
         return parts[1] if len(parts) > 1 else "__init__"
 
     def at(self, line: int) -> str:

@@ -1,4 +1,4 @@
-"""What only POSIX systems have is asked for in a few packages, so that another platform is a package too."""
+"""What only POSIX systems have is asked for in one package, so that another platform is one package too."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from pathlib import Path
 
 from tests.house.modules import Module, read_modules
 
-# Packages that are about one platform.
-POSIX_PACKAGES = ("process/posix/", "process/child/posix/", "process/child/tracing/", "meter/linux/")
-# The one module beside them that names something that only POSIX systems have, and why; never a package.
-EXCEPTIONS = {
-    "system_features.py": "lies below process and meter; each function has an answer on every system",
-}
-# The modules that choose the platform: what others need of a platform's package, they import from these.
-CHOOSERS = ("process/operating_system.py", "process/child/operating_system.py", "meter/operating_system.py")
-_CHOSEN = ("process.posix", "process.child.posix", "process.child.tracing", "meter.linux")
+# The package that is about this platform.
+POSIX = "platforms/posix/"
+# The modules that offer a platform's package to the others.
+CHOOSERS = (
+    "process/operating_system.py",
+    "process/child/operating_system.py",
+    "meter/operating_system.py",
+    "system_features.py",
+)
+# What outlive is in a child process lies above; a platform that imported it would load in one of both only.
+STANDALONE = "platforms/posix/child/"
 MODULES = frozenset({"fcntl", "grp", "posix", "pty", "pwd", "resource", "termios"})
 _OS = """
 fork forkpty killpg WNOHANG WIFSIGNALED WIFSTOPPED WTERMSIG WEXITSTATUS WSTOPSIG memfd_create MFD_CLOEXEC
@@ -41,39 +43,41 @@ KEYWORDS = frozenset({"pass_fds", "preexec_fn", "start_new_session"})
 
 
 def posix_names(package: Path) -> list[str]:
-    """Names and paths that only POSIX systems have, outside of the packages that are about them."""
+    """Names and paths that only POSIX systems have, outside of the package that is about them."""
     return [
-        f"{module.at(line)}: {name} is not on every platform (see EXCEPTIONS in tests/house/platforms.py)"
+        f"{module.at(line)}: {name} is not on every platform; platforms/ has what only one has"
         for module in read_modules(package)
-        if not _is_excepted(module.path.relative_to(package).as_posix())
+        if not _path(module, package).startswith(POSIX)
         for line, name in _found(module)
     ]
 
 
-def stale_exceptions(package: Path) -> list[str]:
-    """Exceptions that nothing needs any more."""
-    users = {
-        module.path.relative_to(package).as_posix()
-        for module in read_modules(package)
-        if next(_found(module), None)
-    }
-    return [entry for entry in EXCEPTIONS if not any(path.startswith(entry) for path in users)]
-
-
 def imports_past_the_choice(package: Path) -> list[str]:
     """Imports of a platform's package by a module that is of no platform."""
-    chosen = tuple(f"{package.name}.{name}" for name in _CHOSEN)
+    chosen = f"{package.name}.platforms.posix"
     return [
-        f"{module.at(line)}: import {target} through the module that chooses the platform"
+        f"{module.at(line)}: import {target} through the module that offers the platform"
         for module in read_modules(package)
-        if not module.path.relative_to(package).as_posix().startswith((*POSIX_PACKAGES, *CHOOSERS))
+        if not _path(module, package).startswith((POSIX, *CHOOSERS))
         for line, target in module.imports
         if target.startswith(chosen)
     ]
 
 
-def _is_excepted(path: str) -> bool:
-    return path.startswith((*POSIX_PACKAGES, *EXCEPTIONS))
+def imports_out_of_child(package: Path) -> list[str]:
+    """Imports by a platform's code of child processes of anything that lies elsewhere."""
+    own = f"{package.name}.{STANDALONE.rstrip('/').replace('/', '.')}"
+    return [
+        f"{module.at(line)}: {target} is not there in a child process; it is to be handed in"
+        for module in read_modules(package)
+        if _path(module, package).startswith(STANDALONE)
+        for line, target in module.imports
+        if target.startswith(package.name) and not target.startswith(own)
+    ]
+
+
+def _path(module: Module, package: Path) -> str:
+    return module.path.relative_to(package).as_posix()
 
 
 def _found(module: Module) -> Iterator[tuple[int, str]]:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.house.clocks import EXCEPTIONS, clock_assertions, short_patience, stale_clock_exceptions
+from tests.house.clocks import (
+    EXCEPTIONS,
+    clock_assertions,
+    short_limits,
+    short_patience,
+    stale_clock_exceptions,
+)
 from tests.house.conftest import Plant
 
 
@@ -51,6 +57,19 @@ def test_little_patience_is_found(plant: Plant, text: str) -> None:
 def test_patience_is_left_alone(plant: Plant) -> None:
     text = "import time\ndef test_it(seconds):\n    process.wait(300)\n    end = time.monotonic() + seconds"
     assert short_patience(plant({"test_it.py": text})) == []
+
+
+def test_a_short_limit_of_what_ends_by_itself_is_found(plant: Plant) -> None:
+    text = "SOON_S = 9\ndef test_it():\n    outlive.guard(add, seconds=SOON_S)(1, 2)"
+    (problem,) = short_limits(plant({"test_it.py": text}))
+    assert "a limit of 9 s" in problem
+
+
+@pytest.mark.parametrize(
+    "what", ["guard(add, seconds=300)(1, 2)", "run(endless(), seconds=1)", "fit(m, seconds=1)"]
+)
+def test_limits_that_are_far_or_to_be_reached_are_left_alone(plant: Plant, what: str) -> None:
+    assert short_limits(plant({"test_it.py": f"def test_it():\n    outlive.{what}"})) == []
 
 
 def test_an_exception_that_nothing_needs_is_found(plant: Plant) -> None:

@@ -61,7 +61,7 @@ def test_a_record_takes_its_judge_along() -> None:
 
 
 def test_a_guarded_function_takes_its_judge_along() -> None:
-    guarded = outlive.guard(abs, seconds=5)
+    guarded = outlive.guard(abs, seconds=500)
     again = pickle.loads(pickle.dumps(guarded))
     assert type(again._terms.judge) is type(JUDGE)
 

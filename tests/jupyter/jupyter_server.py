@@ -141,6 +141,15 @@ def serving(folder: Path, **options: Any) -> Iterator[JupyterServer]:
         server.close()
 
 
+def kernel_spec(server: JupyterServer, name: str, argv: list[str]) -> str:
+    """Another kernel for the server; its name."""
+    folder = server.root.parent / "data" / "kernels" / name
+    folder.mkdir(parents=True)
+    spec = {"argv": [*argv, "-f", "{connection_file}"], "display_name": name, "language": "python"}
+    (folder / "kernel.json").write_text(json.dumps(spec))
+    return name
+
+
 def run_cell(
     server: JupyterServer, kernel: str, source: str, *, wait: bool = True, patience_s: float = TIMEOUT_S
 ) -> list[dict[str, Any]]:

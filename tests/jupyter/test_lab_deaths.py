@@ -13,9 +13,9 @@ import pytest
 from outlive.meter import make_cgroup
 from tests.browser.chromium import chromium
 from tests.deaths.restrictions import linux_only
-from tests.jupyter.jupyter_server import JupyterServer, serving, wait_for
+from tests.jupyter.jupyter_server import JupyterServer, kernel_spec, serving, wait_for
 from tests.jupyter.lab_page import LabPage, notebook
-from tests.jupyter.test_server_watch import DEADLY, HANG, bare_python, kernel_spec
+from tests.jupyter.test_server_watch import DEADLY, HANG, bare_python
 from tests.repetition import each_round, repeats
 
 pytest.importorskip("jupyterlab", reason="needs JupyterLab: pip install jupyterlab")

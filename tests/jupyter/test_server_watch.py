@@ -26,6 +26,7 @@ from tests.deaths.restrictions import linux_only, without_call
 from tests.jupyter.jupyter_server import (
     TIMEOUT_S,
     JupyterServer,
+    kernel_spec,
     pid_of,
     run_cell,
     serving,
@@ -48,7 +49,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterServer]:
 
 
 _SEIZE = """import subprocess
-from outlive.process.child.tracing import ptrace
+from outlive.platforms.posix.child.tracing import ptrace
 process = subprocess.Popen(["sleep", "60"])
 print(ptrace.seize(process.pid, ptrace.OF_KERNEL))
 process.kill()
@@ -63,15 +64,6 @@ def tracing() -> None:
     refused = subprocess.check_output([sys.executable, "-c", _SEIZE], text=True).strip()
     if refused:
         pytest.skip(f"this machine does not let a process be traced: {refused}")
-
-
-def kernel_spec(server: JupyterServer, name: str, argv: list[str]) -> str:
-    """Another kernel for the server; its name."""
-    folder = server.root.parent / "data" / "kernels" / name
-    folder.mkdir(parents=True)
-    spec = {"argv": [*argv, "-f", "{connection_file}"], "display_name": name, "language": "python"}
-    (folder / "kernel.json").write_text(json.dumps(spec))
-    return name
 
 
 def document(server: JupyterServer, death: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from outlive.meter.linux.activity import watch_activity
+from outlive.platforms.posix.meter.activity import watch_activity
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="needs Linux")
 

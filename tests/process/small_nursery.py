@@ -196,13 +196,14 @@ def wake_or_end(process, deadline):
 def main():
     folder, model, *names = sys.argv[1:]
     load(folder)
-    from outlive_child.tracing import symbols, tracer
+    from outlive_child import running_op
+    from outlive_child.platforms.posix.child.tracing import symbols, tracer
 
     if any(name.startswith("deadly") for name in names):
         import ai_edge_litert.interpreter  # noqa: F401  as a nursery does
 
     count_libraries(symbols)
-    the_tracer = tracer.Tracer()
+    the_tracer = tracer.Tracer(running_op.identify)
     results = []
     for name in names:
         if name.endswith("_stripped"):

@@ -15,8 +15,8 @@ import pytest
 
 import outlive
 from outlive.meter import find_cgroup_home, find_memory_cgroup, make_cgroup
+from outlive.platforms.posix.child.worker_cgroups import CgroupEnd, WorkerCgroups
 from outlive.process import factories
-from outlive.process.child.posix.worker_cgroups import CgroupEnd, WorkerCgroups
 from tests.deaths import scenes
 from tests.deaths.restrictions import linux_only
 from tests.meter.trees import GIB, UNLIMITED_V1, v1, v2

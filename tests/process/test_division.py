@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from outlive.process.child.tracing.ptrace import DivisionOperands, decode_division
+from outlive.platforms.posix.child.tracing.ptrace import DivisionOperands, decode_division
 
 _RAX, _RDX, _RCX, _RSP, _R9 = 0, 1, 2, 7, 9
 _PC = 1000 - 16 - 6

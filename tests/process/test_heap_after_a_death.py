@@ -13,8 +13,8 @@ import pytest
 # after the symbols of a library are read.
 CODE = """
 import ctypes, sys
-from outlive.process.child.tracing.elf import ElfFile
-from outlive.process.child.tracing.symbols import SymbolTable
+from outlive.platforms.posix.child.tracing.elf import ElfFile
+from outlive.platforms.posix.child.tracing.symbols import SymbolTable
 
 library = ctypes.CDLL(None)
 library.malloc.restype = ctypes.c_void_p

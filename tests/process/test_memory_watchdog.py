@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from outlive.process.child.posix import memory_watchdog
-from outlive.process.child.posix.memory_watchdog import OWN_BYTES, Watchdog
+from outlive.platforms.posix.child import memory_watchdog
+from outlive.platforms.posix.child.memory_watchdog import OWN_BYTES, Watchdog
 
 BASELINE, LIMIT, PROCESS = 40_000_000, 2_000_000, 4711
 

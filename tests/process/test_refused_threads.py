@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from outlive.meter.linux.task_limits import TaskLimit, TaskWatch, count_tasks, find_limits, limited_folders
+from outlive.platforms.posix.meter.task_limits import (
+    TaskLimit,
+    TaskWatch,
+    count_tasks,
+    find_limits,
+    limited_folders,
+)
 from tests.deaths import scenes
 from tests.deaths.restrictions import as_nobody, as_root, linux_only
 from tests.meter.trees import write

@@ -175,8 +175,8 @@ def test_threads_and_a_killer() -> None:
 
 
 def test_a_nursery_that_stands_still_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("outlive.process.posix.nursery_client._FORK_TIMEOUT_S", 0.5)
-    monkeypatch.setattr("outlive.process.posix.nursery_client._ECHO_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("outlive.platforms.posix.process.nursery_client._FORK_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("outlive.platforms.posix.process.nursery_client._ECHO_TIMEOUT_S", 0.5)
     monkeypatch.setattr("outlive.process.worker._ENDING_TIMEOUT_S", 0.5)
     interpreter = open_healthy(seconds=60)
     worker, old = interpreter.pid, nursery_pid()

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import outlive
+from outlive.platforms.posix.process import system_calls
 from outlive.process import factories
-from outlive.process.posix import system_calls
 from tests.deaths import models, scenes
 from tests.process.hostile import python_with
 
@@ -86,7 +86,7 @@ def test_what_was_running_is_known_although_others_have_the_cores(
 ) -> None:
     """A worker with no time at all to say where it was: it is given time, because it is on its way."""
     payload = """
-    from outlive_child.posix import nursery
+    from outlive_child.platforms.posix.child import nursery
     nursery._OBEY_S = 0.0
     plain = nursery.NurseryServer._end
     def end_and_look(self, process, gently):
@@ -97,7 +97,7 @@ def test_what_was_running_is_known_although_others_have_the_cores(
     monkeypatch.setattr("outlive.process.worker._ENDING_TIMEOUT_S", 0.0)
     if factory == "spawned":
         monkeypatch.setattr(factories, "can_fork", lambda kind: False)
-        monkeypatch.setattr("outlive.process.posix.spawning._OBEY_S", 1e-9)
+        monkeypatch.setattr("outlive.platforms.posix.process.spawning._OBEY_S", 1e-9)
         payload = ""
     interpreter = outlive.Interpreter(
         model_content=models.endless(), python=python_with(tmp_path, payload), seconds=300
@@ -172,7 +172,7 @@ def test_closing_waits_for_less_than_a_second(
 STOPPED_AT_START = """
 from outlive.meter import is_stopped
 from outlive.process import factories
-from outlive.process.posix import nursery_client
+from outlive.platforms.posix.process import nursery_client
 nursery_client._LOOK_S = 1000  # or it would end what is stopped itself
 {kind}
 os.environ["STOP_AT_START"] = "1"
@@ -215,7 +215,7 @@ def test_opening_counts_against_seconds(tmp_path: Path) -> None:
     """A maker of workers that does not answer: the caller gets its error, and not after minutes."""
     payload = """
     import time
-    from outlive_child.posix import nursery
+    from outlive_child.platforms.posix.child import nursery
     nursery.NurseryServer._fork = lambda self, message, descriptors, is_whole: None
     """
     with pytest.raises(outlive.LimitReached) as raised:

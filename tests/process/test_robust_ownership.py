@@ -15,7 +15,7 @@ import pytest
 
 import outlive
 from outlive.errors import OutliveError
-from outlive.process.posix.nursery_client import Nursery
+from outlive.platforms.posix.process.nursery_client import Nursery
 from outlive.process.worker_factory import WorkerKind
 from tests.deaths import scenes
 from tests.interpreter.dropin_models import ranged

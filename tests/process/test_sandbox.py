@@ -20,7 +20,7 @@ import pytest
 
 import outlive
 from outlive.demo_models import path as path_of
-from outlive.process.child.posix import sandbox
+from outlive.platforms.posix.child import sandbox
 from outlive.process.limits import choose_mode, make_settings
 from outlive.process.worker_factory import WorkerKind
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from outlive.process.child.posix import syscalls
-from outlive.process.child.posix.syscall_filter import for_process, make_filter
+from outlive.platforms.posix.child import syscalls
+from outlive.platforms.posix.child.syscall_filter import for_process, make_filter
 
 X86, ARM = 0xC000003E, 0xC00000B7  # linux/audit.h: AUDIT_ARCH_X86_64, AUDIT_ARCH_AARCH64
 I386, X32_BIT = 0x40000003, 0x40000000

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import pytest
 
+from outlive.platforms.posix.process import answer_wait
+from outlive.platforms.posix.process.shared_block import SharedBlock
 from outlive.process.child import wire
-from outlive.process.posix import answer_wait
-from outlive.process.posix.shared_block import SharedBlock
 from tests.interpreter.dropin_models import unary
 
 
@@ -36,7 +36,7 @@ import json, os, subprocess, sys
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
 import numpy as np
 import outlive
-from outlive.process.posix.answer_wait import wait_mode
+from outlive.platforms.posix.process.answer_wait import wait_mode
 
 busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(int(sys.argv[1]))]
 try:

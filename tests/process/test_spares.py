@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import outlive
-from outlive.process.child.posix import worker_requests
+from outlive.platforms.posix.child import worker_requests
 from tests.deaths import scenes
 from tests.deaths.scenes import open_healthy, result
 

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outlive.process.child import demangle, kernel_names
-from outlive.process.child.tracing import elf, symbols, tracee, unwind_table
+from outlive.platforms.posix.child.tracing import demangle, elf, symbols, tracee, unwind_table
+from outlive.process.child import kernel_names
 
 PACKAGE = Path(__file__).parent.parent.parent / "src" / "outlive"
 KERNEL_FUNCTION = ("Eval", "Prepare")
@@ -250,7 +250,11 @@ def kernel_functions(path: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "path", sorted((PACKAGE / "process" / "child").rglob("*.py")), ids=lambda path: path.name
+    "path",
+    sorted(
+        [*(PACKAGE / "process" / "child").rglob("*.py"), *(PACKAGE / "platforms").glob("*/child/**/*.py")]
+    ),
+    ids=lambda path: path.name,
 )
 def test_the_child_can_be_read_by_python_3_8(path: Path) -> None:
     tree = ast.parse(path.read_text(), feature_version=(3, 8))

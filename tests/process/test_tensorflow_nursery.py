@@ -16,7 +16,7 @@ pytestmark = [
 
 PROGRAM = """
 from outlive.process import factories
-from outlive.process.posix import nursery_client
+from outlive.platforms.posix.process import nursery_client
 nursery_client._IDLE_S["tensorflow"] = 1.0
 for _ in range(2):
     interpreter = outlive.Interpreter(DEADLY, runtime="tensorflow")

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from outlive.process.child.posix import own_process
-from outlive.process.posix import answer_wait
+from outlive.platforms.posix.child import own_process
+from outlive.platforms.posix.process import answer_wait
 
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2,

@@ -114,6 +114,7 @@ def test_mistakes_are_told() -> None:
 
 SCRIPT = """\
 import os
+import time
 
 def build():
     import tensorflow as tf
@@ -128,6 +129,9 @@ def breaks():
 
 def dies():
     os.kill(os.getpid(), 11)
+
+def hangs():
+    time.sleep(3600)
 """
 
 
@@ -178,7 +182,7 @@ def test_the_command_quantizes_with_samples(
         (["model.tflite"], 2, "already a .tflite file"),
         (["build.py::build", "--setting", "optimizations"], 2, "write it as optimizations=DEFAULT"),
         (["build.py::scale", "--signature", "4"], 2, "write 1x4:float32"),
-        (["build.py::build", "--seconds", "0.2"], 3, "D503"),
+        (["build.py::hangs", "--seconds", "0.2"], 3, "D503"),
     ],
 )
 def test_the_command_says_what_is_wrong(

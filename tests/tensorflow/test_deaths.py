@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 import outlive
-from outlive.process.child.posix.own_process import is_at_work
+from outlive.platforms.posix.child.own_process import is_at_work
 from tests.deaths.moments import Clock
 
 # TensorFlow warns of its own parts, and a worker has the filters of its caller.

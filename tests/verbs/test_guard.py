@@ -12,7 +12,7 @@ import outlive
 def test_a_script_gets_its_arguments_and_its_exit_code_comes_back(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import sys\nsys.exit(len(sys.argv))\n")
-    end = outlive.guard(script, seconds=60)("a", "b")
+    end = outlive.guard(script, seconds=300)("a", "b")
     assert (end.exit_code, end.findings) == (3, ())
     assert len(repr(end)) < 400
 

@@ -51,7 +51,7 @@ def test_run_takes_the_words_and_options_of_the_command_line(tmp_path: Path) -> 
         demo_models.path("healthy"),
         f"image={tmp_path}/image.npy",
         memory="300MB",
-        seconds=60,
+        seconds=300,
         threads=1,
         save=tmp_path / "out",
     )

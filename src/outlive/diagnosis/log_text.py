@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from outlive.process.child.demangle import demangle
+from outlive.process.operating_system import demangle
 
 # What is read of a log in full: its start, and its end, which tells most.
 _HEAD_BYTES, _TAIL_BYTES = 4 << 20, 12 << 20

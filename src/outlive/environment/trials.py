@@ -5,14 +5,12 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from outlive.meter import make_cgroup
-from outlive.process.operating_system import CHILD_PACKAGE
+from outlive.process.operating_system import CAPABILITY_TRIAL, SANDBOX_TRIAL
 from outlive.process.worker_factory import START, signal_name
 
-_CHILD = Path(START).parent / CHILD_PACKAGE / "capability_trial.py"
 # What it does takes milliseconds; on a machine in trouble it may wait for its turn.
 _PATIENCE_S = 30
 _BARE_PYTHON = ("-I", "-S", "-B")
@@ -38,7 +36,7 @@ def run_trials() -> Trials:
         return _all("the path of this program's Python is unknown")
     try:
         ended = subprocess.run(
-            [sys.executable, *_BARE_PYTHON, str(_CHILD)],
+            [sys.executable, *_BARE_PYTHON, CAPABILITY_TRIAL],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -94,7 +92,7 @@ def try_sandbox() -> dict[str, Any]:
     """Enter the sandbox of workers in a throwaway process: its parts, why not more, and ways out of it."""
     try:
         ended = subprocess.run(
-            [sys.executable, *_BARE_PYTHON, START, f"{CHILD_PACKAGE}.sandbox_trial", '{"sys_path": []}'],
+            [sys.executable, *_BARE_PYTHON, START, SANDBOX_TRIAL, '{"sys_path": []}'],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PATIENCE_S,

@@ -20,7 +20,7 @@ from outlive.process.operating_system import TRACES_KERNELS, start_in_session, w
 from outlive.process.worker_factory import START
 
 _PROGRAM = (
-    "import sys; sys.path.append(sys.argv[1]); from child.operating_system import trace_kernel; "
+    "import sys; sys.path.append(sys.argv[1]); from child.watcher import trace_kernel; "
     "trace_kernel.main(sys.argv[2:])"
 )
 _CODE = str(Path(START).parent.parent)

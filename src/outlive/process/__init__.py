@@ -21,7 +21,6 @@ PUBLIC_MODULES = (
     "worker_factory",
     "child.codec",
     "child.kernel_names",
-    "child.demangle",
     # The worker's half of `guarding` and `growth`.
     "child.guard.exceptions",
     "child.guard.caller_environment",

@@ -53,7 +53,7 @@ def main(
     except BaseException as error:  # whatever a broken installation throws
         wire.send(replies, {"answer": "absent", "text": "%s: %s" % (type(error).__name__, error)})
         os._exit(70)
-    memory_watchdog.watch_self(message["limits"].get("memory_bytes"))
+    memory_watchdog.watch_self(message["limits"].get("memory_bytes"), wire.OWN_END)
     os._exit(run(message, [commands, replies, block, errors, faults, content], facts))
 
 

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from outlive.process.child.posix.anonymous_files import anonymous_file
-from outlive.process.posix import system_calls
+from outlive.platforms.posix.child.anonymous_files import anonymous_file
+from outlive.platforms.posix.process import system_calls
 
 _LAST_STANDARD = 2
 

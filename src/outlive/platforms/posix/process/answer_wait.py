@@ -10,9 +10,9 @@ import platform
 import sys
 import time
 
+from outlive.platforms.posix.child import own_process
+from outlive.platforms.posix.process.shared_block import SharedBlock
 from outlive.process.child import wire
-from outlive.process.child.posix import own_process
-from outlive.process.posix.shared_block import SharedBlock
 
 _SPIN_NS = 150_000
 # A call that takes longer than this costs next to nothing more if we have to be woken after it.

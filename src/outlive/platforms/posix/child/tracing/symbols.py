@@ -15,8 +15,7 @@ from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from typing import NamedTuple
 
-from .. import demangle
-from . import elf, unwind_table
+from . import demangle, elf, unwind_table
 
 # elf.h
 _ENTRY_BYTES = 24

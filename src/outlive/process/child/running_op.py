@@ -10,20 +10,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .. import kernel_names
-from . import backtrace, op_nodes, symbols, tracee
+from . import kernel_names
+from .operating_system import backtrace, op_nodes, symbols, tracee
 
 _CUSTOM = kernel_names.OPERATORS.index("CUSTOM")
 _DELEGATE = kernel_names.OPERATORS.index("DELEGATE")
 _XNNPACK = "TfLiteXNNPackDelegate"  # the name of its node: xnnpack_delegate.cc, kSubgraphRegistration
-_NO_SYMBOL = symbols.Symbol("", 0, 0, (), "")
-
-
-class NamedFrame(NamedTuple):
-    """A frame and the function it belongs to; a function without a name has an empty one."""
-
-    frame: backtrace.NativeFrame
-    symbol: symbols.Symbol
 
 
 class RunningOp(NamedTuple):
@@ -58,18 +50,12 @@ class RunningOp(NamedTuple):
         }
 
 
-def name_frames(frames: list[backtrace.NativeFrame]) -> list[NamedFrame]:
-    """The frames with their functions."""
-    return [NamedFrame(frame, _symbol(frame)) for frame in frames]
+def identify(process: tracee.Tracee | None, frames: list[backtrace.NamedFrame]) -> dict[str, Any]:
+    """The op that these frames of a process run, as evidence has it; empty fields if we cannot tell."""
+    return (_find(process, frames) if process else RunningOp()).to_evidence()
 
 
-def _symbol(frame: backtrace.NativeFrame) -> symbols.Symbol:
-    found = symbols.lookup(frame.path, frame.vaddr, frame.start) if frame.path else None
-    return found or _NO_SYMBOL
-
-
-def identify(process: tracee.Tracee, frames: list[NamedFrame]) -> RunningOp:
-    """The op that these frames run; an empty answer if they run none that we can tell."""
+def _find(process: tracee.Tracee, frames: list[backtrace.NamedFrame]) -> RunningOp:
     inside: RunningOp | None = None  # what a delegate was doing, before we know that it is one
     for at in range(len(frames) - 1):
         kernel, caller = frames[at], frames[at + 1]
@@ -84,7 +70,7 @@ def identify(process: tracee.Tracee, frames: list[NamedFrame]) -> RunningOp:
     return inside or RunningOp()
 
 
-def _nest(process: tracee.Tracee, outside: list[NamedFrame], op: RunningOp) -> RunningOp:
+def _nest(process: tracee.Tracee, outside: list[backtrace.NamedFrame], op: RunningOp) -> RunningOp:
     """Say which op of the outermost subgraph ran the subgraph of this one, if one did."""
     for kernel, caller in zip(outside[-2::-1], outside[:0:-1]):
         outer = _called(process, kernel, caller) if kernel_names.is_interpreter(caller.symbol.name) else None
@@ -93,7 +79,9 @@ def _nest(process: tracee.Tracee, outside: list[NamedFrame], op: RunningOp) -> R
     return op
 
 
-def _called(process: tracee.Tracee, kernel: NamedFrame, caller: NamedFrame) -> RunningOp | None:
+def _called(
+    process: tracee.Tracee, kernel: backtrace.NamedFrame, caller: backtrace.NamedFrame
+) -> RunningOp | None:
     """The op whose kernel the interpreter called; None if this is no such call."""
     node = op_nodes.running(process, kernel.frame, caller.frame)
     if node is not None:
@@ -109,7 +97,9 @@ def _called(process: tracee.Tracee, kernel: NamedFrame, caller: NamedFrame) -> R
     return _choose(process, RunningOp(phase=named.phase, candidates=named.ops), caller)
 
 
-def _jumped(process: tracee.Tracee, kernel: NamedFrame, caller: NamedFrame) -> RunningOp | None:
+def _jumped(
+    process: tracee.Tracee, kernel: backtrace.NamedFrame, caller: backtrace.NamedFrame
+) -> RunningOp | None:
     """The op whose kernel ended in a jump to this function, and so is not on the stack itself."""
     phase = kernel_names.loop_phase(caller.symbol.name, kernel.symbol.name)
     if phase is None or not kernel.frame.exact or not _calls_kernels(process, caller.frame):
@@ -142,7 +132,7 @@ def _from_node(node: op_nodes.OpNode) -> RunningOp:
 
 
 def _inside_delegate(
-    process: tracee.Tracee, frames: list[NamedFrame], at: int, known: RunningOp | None
+    process: tracee.Tracee, frames: list[backtrace.NamedFrame], at: int, known: RunningOp | None
 ) -> RunningOp | None:
     """What XNNPACK's delegate was doing in this frame or further in: visiting a node, making an operator."""
     frame, symbol = frames[at]
@@ -168,7 +158,7 @@ def _merge(inside: RunningOp | None, found: RunningOp) -> RunningOp:
     return inside._replace(phase=inside.phase or found.phase)
 
 
-def _choose(process: tracee.Tracee, op: RunningOp, interpreter: NamedFrame) -> RunningOp:
+def _choose(process: tracee.Tracee, op: RunningOp, interpreter: backtrace.NamedFrame) -> RunningOp:
     """Settle on the one candidate that the subgraph has a node for, if there is just one."""
     if op.type is not None or not op.candidates:
         return op

@@ -12,14 +12,14 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from outlive.process.child.posix.own_process import core_seconds, is_at_work
+from outlive.platforms.posix.child.own_process import core_seconds, is_at_work
 from outlive.process.worker_factory import START, CannotStartWorker, WorkerKind, in_words
 from outlive.threads import run_uninterrupted
 
 # What one Python's environment says of where its modules are misleads another Python.
 _OF_THIS_PYTHON = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__")
 _OBEY_S = 1.0
-_OWN_TIME_S, _LONGEST_S = 1.0, 60.0  # as in `child.posix.nursery`
+_OWN_TIME_S, _LONGEST_S = 1.0, 60.0  # as in `child.nursery`
 # Whether a process can watch a kernel from outside and write down its end.
 WATCHES_KERNELS = True
 # Whether a process can trace a kernel, and say where native code was when it died.

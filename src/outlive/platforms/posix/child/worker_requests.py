@@ -140,12 +140,11 @@ def _arguments(message: dict[str, Any], descriptors: list[int]) -> dict[str, Any
     return dict(ends, **own)
 
 
-def become_program(message: dict[str, Any], descriptors: list[int]) -> NoReturn:
-    """Start the program that the request names, with its descriptors; in the child of a fork."""
+def become_program(start: str, message: dict[str, Any], descriptors: list[int]) -> NoReturn:
+    """Start the program that the request names, a role of `start`, with its descriptors; in a fork."""
     for descriptor in descriptors:
         os.set_inheritable(descriptor, True)
     arguments = json.dumps(_arguments(message, descriptors))
-    start = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "start.py")
     environment = dict(os.environ)
     environment.setdefault("GLIBC_TUNABLES", _LARGE_COPIES)
     os.execve(sys.executable, [sys.executable, start, message["program"], arguments], environment)

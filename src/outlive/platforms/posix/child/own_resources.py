@@ -6,8 +6,8 @@ import ctypes
 import os
 from typing import Any, Iterable
 
-from ..tracing.tracee import Tracee
 from . import own_process
+from .tracing.tracee import Tracee
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 

@@ -19,12 +19,12 @@ from collections.abc import Callable
 from typing import Any
 
 from outlive.meter import find_cgroup_home, is_stopped, oom_counter_file
-from outlive.process.child.posix import worker_requests
-from outlive.process.child.posix.anonymous_files import anonymous_file, tail_of
-from outlive.process.child.posix.own_process import is_at_work
-from outlive.process.posix import system_calls
-from outlive.process.posix.descriptors import above_standard
-from outlive.process.posix.spawning import spawn, starting, wait_for_end
+from outlive.platforms.posix.child import worker_requests
+from outlive.platforms.posix.child.anonymous_files import anonymous_file, tail_of
+from outlive.platforms.posix.child.own_process import is_at_work
+from outlive.platforms.posix.process import system_calls
+from outlive.platforms.posix.process.descriptors import above_standard
+from outlive.platforms.posix.process.spawning import spawn, starting, wait_for_end
 from outlive.process.worker_factory import (
     CannotStartWorker,
     FactoryGone,
@@ -98,7 +98,7 @@ class Nursery:
                         "cgroup_home": find_cgroup_home(),
                         "idle_s": _IDLE_S.get(kind.runtime, 0.0),
                     }
-                    process = spawn(kind, "posix.nursery", arguments, [control], self._errors[0])
+                    process = spawn(kind, "nursery_main", arguments, [control], self._errors[0])
                 undo.pop_all()
                 return ours, process
         except OSError as error:

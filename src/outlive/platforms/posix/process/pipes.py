@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from outlive.platforms.posix.process import system_calls
+from outlive.platforms.posix.process.descriptors import above_standard, close_all, file_with
+from outlive.platforms.posix.process.shared_block import SharedBlock
 from outlive.process import answers
 from outlive.process.answers import MalformedAnswer
 from outlive.process.child import wire
 from outlive.process.limits import DeadlineMissed
-from outlive.process.posix import system_calls
-from outlive.process.posix.descriptors import above_standard, close_all, file_with
-from outlive.process.posix.shared_block import SharedBlock
 
 # How long one sleep lasts. Between two of them we look whether the worker is gone: a process that it started
 # may hold its end of the pipe open. Python also runs the handlers of signals that other threads received.

@@ -21,12 +21,13 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
-from . import backtrace, ptrace, running_op, tracee
+from . import backtrace, ptrace, tracee
 
 seize = ptrace.seize
+# Tells which operator the frames of a thread ran, as fields of evidence; without frames, that none is known.
+FindOp = Callable[[Optional[tracee.Tracee], List[backtrace.NamedFrame]], Dict[str, Any]]
 
 _STOPPING = frozenset({signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU})
 _FATAL = frozenset(
@@ -124,9 +125,11 @@ def _raise(resource: Any, process: int, wanted: int, hard: int) -> None:
 class Tracer:
     """What is known of each traced process."""
 
-    def __init__(self, keep: Callable[[dict[str, Any]], None] = lambda evidence: None) -> None:
+    def __init__(
+        self, find_op: FindOp, keep: Callable[[Dict[str, Any]], None] = lambda evidence: None
+    ) -> None:
         """Nothing is traced yet; `keep` gets what was seen of a dying process while it is still stopped."""
-        self._keep = keep
+        self._find_op, self._keep = find_op, keep
         self._groups: dict[int, int] = {}  # thread -> process, for threads that are not the process's first
         self._evidence: dict[int, dict[str, Any]] = {}
         self._seen_at: dict[int, float] = {}
@@ -211,10 +214,10 @@ class Tracer:
             "threads": int(status.get("Threads", "0")),
             "frames": [],
             "memory": tracee.memory_sizes(status),
-            **running_op.RunningOp().to_evidence(),
+            **self._find_op(None, []),
         }
         self._evidence[process] = found
-        found.update(_look(task, number))
+        found.update(_look(task, number, self._find_op))
         self._keep(found)
         return found
 
@@ -235,14 +238,14 @@ def _is_ignored(status: dict[str, str], number: int) -> bool:
         return False
 
 
-def _look(task: int, number: int) -> dict[str, Any]:
+def _look(task: int, number: int, find_op: FindOp) -> dict[str, Any]:
     """The frames of a stopped thread and the op they run; nothing where the registers cannot be read."""
     registers = ptrace.registers(task)
     if registers is None:
         return {}
     process = tracee.Tracee(task)
     try:
-        frames = running_op.name_frames(backtrace.Walker(process, registers).walk())
+        frames = backtrace.name_frames(backtrace.Walker(process, registers).walk())
         return {
             **(ptrace.failed_division(process, registers) if number == signal.SIGFPE else {}),
             "frames": [
@@ -254,7 +257,7 @@ def _look(task: int, number: int) -> dict[str, Any]:
                 }
                 for frame, symbol in frames
             ],
-            **running_op.identify(process, frames).to_evidence(),
+            **find_op(process, frames),
             "model_files": process.model_files(),
         }
     finally:

@@ -133,7 +133,7 @@ def _usual_places() -> Tuple[str, ...]:
     """What any worker may read: some of Python, numpy and the runtime is loaded only when it is needed."""
     files = [getattr(sys.modules.get(name), "__file__", None) for name in _RUNTIMES]
     packages = {_package_place(file) for file in files if file}
-    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    ours = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))  # all of outlive
     of_python = {os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "lib")}
     # A process's own folder is another one in each of them; what lies below another place needs no rule.
     known = {os.path.realpath(path) for path in (*_OF_SYSTEM.split(), *of_python, *packages, ours)}

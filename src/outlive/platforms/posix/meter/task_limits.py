@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from outlive.meter.linux.kernel_files import read_number, read_table, read_text
-from outlive.meter.linux.machine_files import is_root, read_rlimit
+from outlive.platforms.posix.meter.kernel_files import read_number, read_table, read_text
+from outlive.platforms.posix.meter.machine_files import is_root, read_rlimit
 
 _ROOT = Path("/")
 # Mount points of the controller in version 1 and 2.

@@ -10,10 +10,10 @@ import sys
 import weakref
 from typing import Any
 
+from outlive.platforms.posix.child.anonymous_files import anonymous_file
+from outlive.platforms.posix.child.own_process import libc, map_pages
+from outlive.platforms.posix.process.descriptors import reserve
 from outlive.process.child import wire
-from outlive.process.child.posix.anonymous_files import anonymous_file
-from outlive.process.child.posix.own_process import libc, map_pages
-from outlive.process.posix.descriptors import reserve
 
 _ALIGNMENT = 64
 _PAGE_BYTES = mmap.PAGESIZE

@@ -11,7 +11,6 @@ import os
 import threading
 import time
 
-from ..wire import OWN_END
 from .own_process import until_ms
 from .shared_memory import read_shared
 
@@ -107,8 +106,8 @@ class Watchdog:
         return True
 
 
-def watch_self(memory_bytes: int | None) -> None:
-    """The same by a thread of its own: for a worker that was not forked."""
+def watch_self(memory_bytes: int | None, last_words: str) -> None:
+    """The same by a thread of its own: for a worker that was not forked, which says its last words."""
     dog = Watchdog()
     if dog.watch(os.getpid(), memory_bytes) is None:
         return
@@ -116,7 +115,7 @@ def watch_self(memory_bytes: int | None) -> None:
     def look() -> None:
         while not dog.look():
             time.sleep((dog.pause_ms() or 0) / 1000)
-        os.write(2, OWN_END.encode("ascii"))
+        os.write(2, last_words.encode("ascii"))
         os.abort()
 
     threading.Thread(target=look, daemon=True).start()

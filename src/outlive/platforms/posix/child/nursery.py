@@ -21,11 +21,10 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
-from .. import runtimes
-from ..tracing import tracer
 from . import anonymous_files, memory_watchdog, own_process, worker_cgroups, worker_requests
+from .tracing import tracer
 
 _WALL = 0x40000000  # linux/wait.h: wait for threads of traced processes too
 _HELLO = 0
@@ -42,7 +41,23 @@ _LAST_WAIT_S = 1.0
 _CANNOT_TELL = 71
 
 
+class WorkerCode(NamedTuple):
+    """What is the same on every platform: what to load before the first fork, and what a fork then does.
+
+    `start` is the program that every child process runs, `no_runtime` what a nursery is given whose workers
+    start afresh. `running_op` tells from the frames of a stopped thread which operator it ran.
+    """
+
+    start: str
+    no_runtime: str
+    prepare: Callable[[str], dict[str, Any]]
+    run: Callable[[dict[str, Any], list[int]], int]
+    running_op: tracer.FindOp
+
+
 def main(
+    code: WorkerCode,
+    *,
     control: int,
     parent: int,
     runtime: str,
@@ -57,6 +72,7 @@ def main(
     own_process.adopt_orphans()
     own_process.wake_with(parent, control)
     nursery = NurseryServer(
+        code,
         socket.socket(fileno=control),
         parent,
         runtime,
@@ -64,7 +80,7 @@ def main(
         worker_cgroups.WorkerCgroups(cgroup_home),
     )
     try:
-        facts = _prepare(runtime)
+        facts = code.prepare(runtime)
     except BaseException as error:  # whatever a broken installation throws
         facts = {"hello": False, "type": type(error).__name__, "text": str(error)}
     else:
@@ -72,19 +88,6 @@ def main(
     nursery.tell(_HELLO, facts)
     nursery.serve(idle_s)
     os._exit(0)  # no farewell of the runtime's: it may hang, unseen
-
-
-def _prepare(runtime: str) -> dict[str, Any]:
-    """Load what workers need; nothing if they are fresh Pythons that load it themselves."""
-    if runtime == runtimes.NO_RUNTIME:
-        return {"runtime": runtime}
-    facts = runtimes.preload(runtime)
-    # After the runtime, because it imports numpy too, and numpy starts threads if it comes first.
-    from .. import worker_main
-
-    # TensorFlow's compiler works in threads too, and deeply.
-    worker_main.prepare(small_stacks=runtime != "tensorflow")
-    return facts
 
 
 class _WorkerProcess:
@@ -119,18 +122,20 @@ class NurseryServer:
 
     def __init__(
         self,
+        code: WorkerCode,
         channel: socket.socket,
         parent: int,
         runtime: str,
         oom_count: worker_cgroups.OomKillCounter,
         own: worker_cgroups.WorkerCgroups,
     ) -> None:
+        self._code = code
         self._channel, self._parent, self._pid = channel, parent, os.getpid()
         self._runtime = runtime
         channel.setblocking(False)
         self._workers: dict[int, _WorkerProcess] = {}  # by their process
         self._unsent: collections.deque[bytes] = collections.deque()
-        self._tracer = tracer.Tracer()
+        self._tracer = tracer.Tracer(code.running_op)
         self._watchdog = memory_watchdog.Watchdog()
         self._oom_count, self._cgroups = oom_count, own
         self._spare = worker_requests.SpareWorker(self._become_spare)
@@ -382,12 +387,10 @@ class NurseryServer:
             if message is None:
                 os._exit(0)  # no request will come
             if "program" in message:
-                if self._runtime == runtimes.NO_RUNTIME:
-                    worker_requests.become_program(message, descriptors)
+                if self._runtime == self._code.no_runtime:
+                    worker_requests.become_program(self._code.start, message, descriptors)
                 worker_requests.run_program(message, descriptors)
-            from .. import worker_main
-
-            code = worker_main.run(message, descriptors)
+            code = self._code.run(message, descriptors)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:

@@ -42,6 +42,16 @@ class NativeFrame(NamedTuple):
     exact: bool
 
 
+_NO_SYMBOL = symbols.Symbol("", 0, 0, (), "")
+
+
+class NamedFrame(NamedTuple):
+    """A frame and the function it belongs to; a function without a name has an empty one."""
+
+    frame: NativeFrame
+    symbol: symbols.Symbol
+
+
 class Walker:
     """Walks the stack of one thread."""
 
@@ -218,3 +228,13 @@ def _is_arm_call(instruction: int) -> bool:
         or instruction & 0xFFFFFC1F == 0xD63F0000
         or instruction & 0xFEFFF800 == 0xD63F0800
     )
+
+
+def name_frames(frames: list[NativeFrame]) -> list[NamedFrame]:
+    """The frames with their functions."""
+    return [NamedFrame(frame, _symbol(frame)) for frame in frames]
+
+
+def _symbol(frame: NativeFrame) -> symbols.Symbol:
+    found = symbols.lookup(frame.path, frame.vaddr, frame.start) if frame.path else None
+    return found or _NO_SYMBOL

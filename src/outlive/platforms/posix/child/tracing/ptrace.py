@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..posix.own_process import libc
-from ..posix.watched_process import yama_scope
+from ..own_process import libc
+from ..watched_process import yama_scope
 from . import tracee
 
 # linux/ptrace.h

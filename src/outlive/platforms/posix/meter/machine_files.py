@@ -4,9 +4,9 @@ import os
 from importlib import import_module
 from pathlib import Path
 
-from outlive.meter.linux.cgroups import MemoryCgroup, find_memory_cgroup, folder_used_bytes
-from outlive.meter.linux.kernel_files import read_number, read_table, read_text
 from outlive.meter.machine import MachineMemory, OomCounters
+from outlive.platforms.posix.meter.cgroups import MemoryCgroup, find_memory_cgroup, folder_used_bytes
+from outlive.platforms.posix.meter.kernel_files import read_number, read_table, read_text
 
 _ROOT = Path("/")
 # The file that each fact is read from, as evidence names it.

@@ -10,7 +10,7 @@ import os
 from bisect import bisect_right
 from typing import NamedTuple
 
-from ..posix.own_process import read_fields
+from ..own_process import read_fields
 
 _PAGE_BYTES = 4096
 _MAX_PAGES = 2048  # what one look at a process may copy: 8 MiB

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 
-from outlive.meter.linux.kernel_files import read_number, read_table, read_text
+from outlive.platforms.posix.meter.kernel_files import read_number, read_table, read_text
 
 # Version 1 writes "no limit" as the largest multiple of a page below 2**63.
 _NO_LIMIT = 1 << 60
