@@ -14,7 +14,7 @@ import pytest
 
 import outlive
 from outlive.meter import make_cgroup, stands_still
-from outlive.process.child.posix import worker_cgroups
+from outlive.platforms.posix.child import worker_cgroups
 from tests.deaths import models, moments, scenes
 from tests.deaths.moments import Clock
 from tests.deaths.scenes import DEADLY, HEALTHY, TOO_BIG, open_healthy, play, result
