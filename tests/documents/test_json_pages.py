@@ -91,8 +91,8 @@ def test_every_kind_of_document_has_a_page() -> None:
     written = set()
     for path in (ROOT / "src" / "outlive").rglob("*.py"):
         written.update(re.findall(r'\bkind: ClassVar\[str\] = "([a-z-]+)"', path.read_text("utf-8")))
-    # Lists for people at a terminal, rows of a table, a script, whose document is that of a run, and a debugger,
-    # which is an object of Python only: a notebook shows it, no command prints it.
+    # Lists for people at a terminal, rows of a table, a script, whose document is that of a run; and a
+    # debugger, which is an object of Python only: a notebook shows it, no command prints it.
     assert written - set(KINDS) - {"blackbox", "notebook", "scan-row", "guard", "debugger"} == set()
 
 
