@@ -56,10 +56,11 @@ def drift_verdict(drift: Drift) -> ui.PageVerdict:
 
 def _cause(drift: Drift) -> Iterator[str]:
     """Why the outputs differ, and what to do: a fault of the calibration, else the layer that adds most."""
-    faults = [item for item in _by_cause(drift) if item.code not in _SYMPTOMS and item.remedies]
+    wrong = _by_cause(drift)  # where nothing is, no layer is to be kept in float
+    faults = [item for item in wrong if item.code not in _SYMPTOMS and item.remedies]
     if faults:
         yield f"{faults[0].headline}. Fix: {faults[0].remedies[0].action}."
-    elif drift.outputs_are != "equal":
+    elif wrong and drift.outputs_are != "equal":
         yield from map(_blamed, drift.worst(1))
 
 
