@@ -212,7 +212,9 @@ def test_a_long_call_has_a_timeline(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         os.kill(os.getpid(), signal.SIGKILL + 0 * len(held))
 
     monkeypatch.setattr(GuardProcess, "_sample", sample_and_say)
-    pool.close()  # or its worker would be one from before
+    while pool._starting:  # a spare that is on its way is one from before, too
+        time.sleep(0.01)
+    pool.close()
     with pytest.raises(outlive.ModelDied) as caught:
         outlive.guard(grow_and_die, fresh=True)()
     flight = caught.value.flight

@@ -83,6 +83,10 @@ def kernel(running: Kernel, shelf: Path) -> Kernel:
     return running
 
 
+def is_traced(process: int) -> bool:
+    return "TracerPid:\t0" not in Path(f"/proc/{process}/status").read_text()
+
+
 def wait_for(condition: Callable[[], Any], seconds: float = 300.0) -> Any:
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
@@ -102,6 +106,8 @@ def record(shelf: Path) -> dict[str, Any]:
 def test_a_restarted_kernel_says_how_it_died(kernel: Kernel, shelf: Path, name: str) -> None:
     code, verdict, signal_name, place = DEATHS[name]
     recorder = scenes.children(kernel.pid)
+    # Its tracer begins in a process of its own; what dies before that has no native stack.
+    wait_for(lambda: is_traced(kernel.pid) or len(scenes.children(kernel.pid)) < 2)
     kernel.die(code)
     kernel.restart(now=True)
     shown = kernel.run(LOAD)
