@@ -34,7 +34,7 @@ class Summary:
 
     def _summary(self) -> tuple[str, str]:
         """What it is about, and what came of it: each is a stranger's text, and escaped by the caller."""
-        raise NotImplementedError
+        raise NotImplementedError  # abstract
 
     def __repr__(self) -> str:
         """In a line; whatever is wrong inside of it, showing it does not raise."""
