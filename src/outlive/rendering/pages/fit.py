@@ -246,7 +246,7 @@ def _candidates(fit: Fit) -> ui.Table:
             ui.Column("verdict", "chip", _TONES),
             "memory: bytes | measured: bytes -v | file: bytes -v | ms: number",
             ui.Column("loss", "share" if fit.loss_is_share else "number"),
-            "changes: -v | reason: wide | notes: wide -v",
+            "changes: -v | reason: wide -v | notes: wide -v",  # -v: each reason may take two lines
         ),
         [_row(fit, row) for row in rows],
         brief=len(rows) if fit.every else _BRIEF,
